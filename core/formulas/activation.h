@@ -19,11 +19,7 @@ FUSELET_FN V tanh(V x) {
     V large = 1.0f - 2.0f / (exp(magnitude + magnitude) + 1.0f);
     return select(magnitude <= 0.625f, small, with_sign_of(large, x));
   } else {
-#ifdef FUSELET_DEVICE_FORMULAS
-    return ::tanh(x);
-#else
-    return map_lanes([](double lane) { return __builtin_tanh(lane); }, x);
-#endif
+    return map_lanes([](double lane) { return library_tanh(lane); }, x);
   }
 }
 
@@ -42,11 +38,7 @@ FUSELET_FN V erf(V x) {
     V large = 1.0f - exp(log_erfc);
     return select(magnitude <= 0.921875f, small, with_sign_of(large, x));
   } else {
-#ifdef FUSELET_DEVICE_FORMULAS
-    return ::erf(x);
-#else
-    return map_lanes([](double lane) { return __builtin_erf(lane); }, x);
-#endif
+    return map_lanes([](double lane) { return library_erf(lane); }, x);
   }
 }
 
@@ -193,11 +185,7 @@ FUSELET_FN NormalTail<V> normal_tail(V x) {
   } else {
     V one = splat<V>(1.0);
     constexpr double kSqrtHalf = 0.70710678118654752440;
-#ifdef FUSELET_DEVICE_FORMULAS
-    V value = 0.5 * ::erfc(magnitude * kSqrtHalf);
-#else
-    V value = map_lanes([](double lane) { return 0.5 * __builtin_erfc(lane * kSqrtHalf); }, magnitude);
-#endif
+    V value = 0.5 * map_lanes([](double lane) { return library_erfc(lane); }, magnitude * kSqrtHalf);
     V density = exp(-0.5 * magnitude * magnitude);
     return {value / density, {density, one, one}};
   }

@@ -5,6 +5,7 @@
 #pragma once
 
 #include "arithmetic.h"
+#include "library.h"
 
 namespace fuselet::formula {
 
@@ -44,11 +45,7 @@ FUSELET_FN V exp(V x) {
     ScaledExp<V> e = scaled_exp(x, splat<V>(0.0f));
     return e.significand * e.scale1 * e.scale2;
   } else {
-#ifdef FUSELET_DEVICE_FORMULAS
-    return ::exp(x);
-#else
-    return map_lanes([](double lane) { return __builtin_exp(lane); }, x);
-#endif
+    return map_lanes([](double lane) { return library_exp(lane); }, x);
   }
 }
 
@@ -56,7 +53,7 @@ FUSELET_FN V exp(V x) {
 template <class V>
 FUSELET_FN V log(V x) {
   if constexpr (kIsFloat<V>) {
-    constexpr float kInfinity = __builtin_huge_valf();
+    const float kInfinity = from_bits<float>(0x7f800000u);
     auto subnormal = x < 0x1p-126f;
     V normal = select(subnormal, x * 0x1p23f, x);
     // x = (1 + f) * 2^n with 1 + f in [sqrt(1/2), sqrt(2)): around 1 there is n = 0 and f exact.
@@ -75,24 +72,16 @@ FUSELET_FN V log(V x) {
     V result = fma(n, splat<V>(0x1.62e4p-1f), f + low);
     result = select(x == kInfinity, x, result);
     result = select(x == 0.0f, splat<V>(-kInfinity), result);
-    return select(mask_not(x >= 0.0f), splat<V>(__builtin_nanf("")), result);
+    return select(mask_not(x >= 0.0f), splat<V>(from_bits<float>(0x7fc00000u)), result);
   } else {
-#ifdef FUSELET_DEVICE_FORMULAS
-    return ::log(x);
-#else
-    return map_lanes([](double lane) { return __builtin_log(lane); }, x);
-#endif
+    return map_lanes([](double lane) { return library_log(lane); }, x);
   }
 }
 
 // C's pow, special cases included. float goes through the double function: correctly rounded but for rare near-ties.
 template <class V>
 FUSELET_FN V pow(V x, V y) {
-#ifdef FUSELET_DEVICE_FORMULAS
-  return (V)::pow((double)x, (double)y);
-#else
-  return map_lanes([](Scalar<V> a, Scalar<V> b) { return (Scalar<V>)__builtin_pow(a, b); }, x, y);
-#endif
+  return map_lanes([](Scalar<V> a, Scalar<V> b) { return (Scalar<V>)library_pow(a, b); }, x, y);
 }
 
 }  // namespace fuselet::formula

@@ -1,4 +1,4 @@
-// The values that a formula works on: a scalar (float, double, 64-bit integer) or a GCC vector of 64 bytes of them.
+// The values that a formula works on: a scalar (float, double, 64-bit integer) or a GCC vector of them.
 //
 // A formula is written once, as a template over V, out of arithmetic, comparisons, select and the functions below. Every
 // operation acts on each lane alone and rounds once, so a lane of a vector holds the very bits that the scalar
@@ -39,26 +39,61 @@ template <>
 struct LaneTraits<long long> : ScalarTraits<long long, long long, unsigned long long> {};
 
 #ifndef FUSELET_DEVICE_FORMULAS
-typedef float float16v __attribute__((vector_size(64)));
-typedef int int32_16v __attribute__((vector_size(64)));
-typedef unsigned uint32_16v __attribute__((vector_size(64)));
-typedef double double8v __attribute__((vector_size(64)));
-typedef long int64_8v __attribute__((vector_size(64)));
-typedef unsigned long uint64_8v __attribute__((vector_size(64)));
-
-template <class S, class I, class U, int Lanes>
+template <class S, class I, class U, int Bytes>
 struct VectorTraits {
   using Scalar = S;
-  using Ints = I;
-  using Bits = U;
-  static constexpr int kLanes = Lanes;
+  typedef I Ints __attribute__((vector_size(Bytes)));
+  typedef U Bits __attribute__((vector_size(Bytes)));
+  static constexpr int kLanes = Bytes / sizeof(S);
 };
+
+// Named by lane count. All widths work everywhere; one wider than the machine's registers is slow (GCC takes comparisons
+// apart lane by lane), and lanes do not depend on the width, so a pointwise loop uses the native one below.
+typedef float float16v __attribute__((vector_size(64)));
+typedef float float8v __attribute__((vector_size(32)));
+typedef float float4v __attribute__((vector_size(16)));
+typedef double double8v __attribute__((vector_size(64)));
+typedef double double4v __attribute__((vector_size(32)));
+typedef double double2v __attribute__((vector_size(16)));
+typedef long int64_8v __attribute__((vector_size(64)));
+typedef long int64_4v __attribute__((vector_size(32)));
+typedef long int64_2v __attribute__((vector_size(16)));
 template <>
-struct LaneTraits<float16v> : VectorTraits<float, int32_16v, uint32_16v, 16> {};
+struct LaneTraits<float16v> : VectorTraits<float, int, unsigned, 64> {};
 template <>
-struct LaneTraits<double8v> : VectorTraits<double, int64_8v, uint64_8v, 8> {};
+struct LaneTraits<float8v> : VectorTraits<float, int, unsigned, 32> {};
 template <>
-struct LaneTraits<int64_8v> : VectorTraits<long, int64_8v, uint64_8v, 8> {};
+struct LaneTraits<float4v> : VectorTraits<float, int, unsigned, 16> {};
+template <>
+struct LaneTraits<double8v> : VectorTraits<double, long, unsigned long, 64> {};
+template <>
+struct LaneTraits<double4v> : VectorTraits<double, long, unsigned long, 32> {};
+template <>
+struct LaneTraits<double2v> : VectorTraits<double, long, unsigned long, 16> {};
+template <>
+struct LaneTraits<int64_8v> : VectorTraits<long, long, unsigned long, 64> {};
+template <>
+struct LaneTraits<int64_4v> : VectorTraits<long, long, unsigned long, 32> {};
+template <>
+struct LaneTraits<int64_2v> : VectorTraits<long, long, unsigned long, 16> {};
+
+// The widest that this machine's registers hold.
+#if defined(__AVX512F__)
+inline constexpr int kVectorBytes = 64;
+using FloatLanes = float16v;
+using DoubleLanes = double8v;
+using Int64Lanes = int64_8v;
+#elif defined(__AVX2__)
+inline constexpr int kVectorBytes = 32;
+using FloatLanes = float8v;
+using DoubleLanes = double4v;
+using Int64Lanes = int64_4v;
+#else
+inline constexpr int kVectorBytes = 16;
+using FloatLanes = float4v;
+using DoubleLanes = double2v;
+using Int64Lanes = int64_2v;
+#endif
 #endif
 
 template <class V>
@@ -95,11 +130,10 @@ template <class M, class V>
 FUSELET_FN V select(M mask, V yes, V no) {
   return mask ? yes : no;
 }
-FUSELET_FN bool mask_not(bool mask) { return !mask; }
-#ifndef FUSELET_DEVICE_FORMULAS
-FUSELET_FN int32_16v mask_not(int32_16v mask) { return ~mask; }
-FUSELET_FN int64_8v mask_not(int64_8v mask) { return ~mask; }
-#endif
+template <class M>
+FUSELET_FN M mask_not(M mask) {
+  if constexpr (kSame<M, bool>) return !mask; else return ~mask;
+}
 
 // The same bits as unsigned integers, and back.
 #ifdef FUSELET_DEVICE_FORMULAS

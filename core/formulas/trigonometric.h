@@ -6,6 +6,7 @@
 #pragma once
 
 #include "arithmetic.h"
+#include "library.h"
 
 namespace fuselet::formula {
 
@@ -27,99 +28,82 @@ FUSELET_FN QuarterTurns<D> remove_quarter_turns(D x) {
   return {fma(n, splat<D>(-0x1.1a62633145c07p-54), rest), to_bits(shifted)};
 }
 
-FUSELET_FN QuarterTurns<float> reduce(float x) {
+FUSELET_FN QuarterTurns<float> remove_quarter_turns(float x) {
   QuarterTurns<double> r = remove_quarter_turns((double)x);
   return {(float)r.rest, (unsigned)r.quadrant};
 }
 
 #ifndef FUSELET_DEVICE_FORMULAS
-FUSELET_FN QuarterTurns<float16v> reduce(float16v x) {
-  typedef float Floats8 __attribute__((vector_size(32)));
-  typedef unsigned Bits8 __attribute__((vector_size(32)));
+// V: floats; D: as many bytes of doubles.
+template <class D, class V>
+FUSELET_FN QuarterTurns<V> remove_quarter_turns_by_halves(V x) {
+  typedef float HalfFloats __attribute__((vector_size(sizeof(V) / 2)));
+  typedef unsigned HalfBits __attribute__((vector_size(sizeof(V) / 2)));
   struct FloatHalves {
-    Floats8 low, high;
+    HalfFloats low, high;
   };
   struct BitHalves {
-    Bits8 low, high;
+    HalfBits low, high;
   };
   FloatHalves halves = __builtin_bit_cast(FloatHalves, x);
-  QuarterTurns<double8v> low = remove_quarter_turns(__builtin_convertvector(halves.low, double8v));
-  QuarterTurns<double8v> high = remove_quarter_turns(__builtin_convertvector(halves.high, double8v));
-  FloatHalves rest{__builtin_convertvector(low.rest, Floats8), __builtin_convertvector(high.rest, Floats8)};
-  BitHalves quadrant{__builtin_convertvector(low.quadrant, Bits8), __builtin_convertvector(high.quadrant, Bits8)};
-  return {__builtin_bit_cast(float16v, rest), __builtin_bit_cast(uint32_16v, quadrant)};
+  QuarterTurns<D> low = remove_quarter_turns(__builtin_convertvector(halves.low, D));
+  QuarterTurns<D> high = remove_quarter_turns(__builtin_convertvector(halves.high, D));
+  FloatHalves rest{__builtin_convertvector(low.rest, HalfFloats), __builtin_convertvector(high.rest, HalfFloats)};
+  BitHalves quadrant{__builtin_convertvector(low.quadrant, HalfBits), __builtin_convertvector(high.quadrant, HalfBits)};
+  return {__builtin_bit_cast(V, rest), __builtin_bit_cast(Bits<V>, quadrant)};
 }
+FUSELET_FN QuarterTurns<float16v> remove_quarter_turns(float16v x) { return remove_quarter_turns_by_halves<double8v>(x); }
+FUSELET_FN QuarterTurns<float8v> remove_quarter_turns(float8v x) { return remove_quarter_turns_by_halves<double4v>(x); }
+FUSELET_FN QuarterTurns<float4v> remove_quarter_turns(float4v x) { return remove_quarter_turns_by_halves<double2v>(x); }
 #endif
 
-// sin of rest + quadrant * pi / 2.
+// sin(rest + quadrant * pi / 2).
 template <class V>
 FUSELET_FN V sine_of(V r, Bits<V> quadrant) {
   V z = r * r;
-  V sine = fma(r * z, polynomial(z, -0x1.555546p-3f, 0x1.11073ap-7f, -0x1.9943e2p-13f), r);       // error 2^-26.8
-  V cosine = polynomial(z, 0x1.55554ap-5f, -0x1.6c0c34p-10f, 0x1.99eb9ep-16f);                    // error 2^-32
+  V sine = fma(r * z, polynomial(z, -0x1.555546p-3f, 0x1.11073ap-7f, -0x1.9943e2p-13f), r);  // error 2^-26.8
+  V cosine = polynomial(z, 0x1.55554ap-5f, -0x1.6c0c34p-10f, 0x1.99eb9ep-16f);               // error 2^-32
   cosine = fma(z * z, cosine, fma(z, splat<V>(-0.5f), splat<V>(1.0f)));
   V value = select((quadrant & 1u) != 0u, cosine, sine);
   return from_bits<V>(to_bits(value) ^ ((quadrant & 2u) << 30));
 }
 
-inline constexpr float kReducibleLimit = 0x1p27f;
+FUSELET_FN bool is_reducible(float x) { return !(abs(x) >= 0x1p27f); }
 
 template <class V>
-FUSELET_FN bool is_reducible(V x) {
+FUSELET_FN bool all_reducible(V x) {
   if constexpr (kIsVector<V>) {
-    auto large = abs(x) >= kReducibleLimit;
-    bool any = false;
-    for (int i = 0; i < kLanes<V>; ++i) any |= large[i] != 0;
-    return !any;
+    auto large = abs(x) >= 0x1p27f;
+    int any = 0;
+    for (int i = 0; i < kLanes<V>; ++i) any |= large[i];
+    return any == 0;
   } else {
-    return abs(x) < kReducibleLimit || x != x;
+    return is_reducible(x);
   }
+}
+
+// sin(x + quarter * pi / 2) of floats; library: the same of a double.
+template <class V, class Library>
+FUSELET_FN V shifted_sine(V x, unsigned quarter, Library library) {
+  QuarterTurns<V> turns = remove_quarter_turns(x);
+  V result = sine_of(turns.rest, turns.quadrant + quarter);
+  if (!all_reducible(x)) {
+    auto lane = [library](float input, float reduced) { return is_reducible(input) ? reduced : (float)library((double)input); };
+    result = map_lanes(lane, x, result);
+  }
+  return result;
 }
 
 template <class V>
 FUSELET_FN V sin(V x) {
-#ifdef FUSELET_DEVICE_FORMULAS
-  if constexpr (kIsDouble<V>) return ::sin(x);
-  else if (!is_reducible(x)) return (V)::sin((double)x);
-#else
-  if constexpr (kIsDouble<V>) return map_lanes([](double lane) { return __builtin_sin(lane); }, x);
-#endif
-  else {
-    QuarterTurns<V> turns = reduce(x);
-    V result = sine_of(turns.rest, turns.quadrant);
-#ifndef FUSELET_DEVICE_FORMULAS
-    if (!is_reducible(x)) {
-      auto lane_sin = [](float lane, float reduced) {
-        return is_reducible(lane) ? reduced : (float)__builtin_sin((double)lane);
-      };
-      result = map_lanes(lane_sin, x, result);
-    }
-#endif
-    return result;
-  }
+  auto library = [](double lane) { return library_sin(lane); };
+  if constexpr (kIsFloat<V>) return shifted_sine(x, 0, library); else return map_lanes(library, x);
 }
 
 template <class V>
 FUSELET_FN V cos(V x) {
-#ifdef FUSELET_DEVICE_FORMULAS
-  if constexpr (kIsDouble<V>) return ::cos(x);
-  else if (!is_reducible(x)) return (V)::cos((double)x);
-#else
-  if constexpr (kIsDouble<V>) return map_lanes([](double lane) { return __builtin_cos(lane); }, x);
-#endif
-  else {
-    QuarterTurns<V> turns = reduce(x);
-    V result = sine_of(turns.rest, turns.quadrant + 1u);
-#ifndef FUSELET_DEVICE_FORMULAS
-    if (!is_reducible(x)) {
-      auto lane_cos = [](float lane, float reduced) {
-        return is_reducible(lane) ? reduced : (float)__builtin_cos((double)lane);
-      };
-      result = map_lanes(lane_cos, x, result);
-    }
-#endif
-    return result;
-  }
+  auto library = [](double lane) { return library_cos(lane); };
+  if constexpr (kIsFloat<V>) return shifted_sine(x, 1, library); else return map_lanes(library, x);
 }
 
 }  // namespace fuselet::formula
