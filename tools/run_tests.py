@@ -111,7 +111,7 @@ def run_ctest(build, label, folders, parts, sanitized):
 def run_pytest(build, parts):
     report = build / "pytest.xml"
     report.unlink(missing_ok=True)
-    command = [sys.executable, "-B", "-m", "pytest", "-q", "-p", "no:cacheprovider",
+    command = [sys.executable, "-B", "-m", "pytest", "-qq", "-p", "no:cacheprovider",
                f"--junit-xml={report}", "tests/python"]
     if parts:
         command += ["-k", " or ".join(parts)]
