@@ -10,6 +10,7 @@
 #include <cstddef>
 #include <new>
 #include <string>
+#include <utility>
 
 namespace fuselet::cpu {
 

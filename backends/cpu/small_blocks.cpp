@@ -105,16 +105,22 @@ void count_bytes(int64_t delta) {
   }
 }
 
+// A thread that has ended keeps nothing, neither blocks nor counts: no destructor comes to hand them over.
+void report_at_once() {
+  report_small_bytes(cache.live_bytes);
+  cache.live_bytes = 0;
+}
+
 void* allocate_slowly(size_t index) {
   if (cache.state == ThreadCache::unused) activate();
-  if (cache.state == ThreadCache::active) {
-    FreeList& list = cache.lists[index];
-    refill(list, index, list_limit(index) / 2);
-    return list.head ? list.pop() : nullptr;
-  }
-  FreeList one{};
-  refill(one, index, 1);
-  return one.head ? one.pop() : nullptr;
+  const bool has_ended = cache.state == ThreadCache::ended;
+  FreeList& list = cache.lists[index];
+  refill(list, index, has_ended ? 1 : list_limit(index) / 2);
+  if (!list.head) return nullptr;
+  void* block = list.pop();
+  count_bytes(static_cast<int64_t>(class_bytes(index)));
+  if (has_ended) report_at_once();
+  return block;
 }
 
 void spill(size_t index, uint32_t keep) {
@@ -128,8 +134,9 @@ void spill(size_t index, uint32_t keep) {
 void* allocate_small(size_t bytes) noexcept {
   const size_t index = class_of(bytes);
   FreeList& list = cache.lists[index];
-  void* block = list.head ? list.pop() : allocate_slowly(index);
-  if (block) count_bytes(static_cast<int64_t>(class_bytes(index)));
+  if (!list.head) [[unlikely]] return allocate_slowly(index);
+  void* block = list.pop();
+  count_bytes(static_cast<int64_t>(class_bytes(index)));
   return block;
 }
 
@@ -140,7 +147,8 @@ void deallocate_small(void* block, size_t bytes) noexcept {
   count_bytes(-static_cast<int64_t>(class_bytes(index)));
   if (cache.state != ThreadCache::active) [[unlikely]] {
     if (cache.state == ThreadCache::unused) return activate();
-    return spill(index, 0);
+    spill(index, 0);
+    return report_at_once();
   }
   if (list.count > list_limit(index)) [[unlikely]] spill(index, list_limit(index) / 2);
 }
