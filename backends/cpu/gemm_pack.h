@@ -5,6 +5,7 @@
 // dst: has room for panel_size<T, W>(k) elements; the vector stores of the transposing path run past k * W.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <cstring>
 
@@ -78,7 +79,18 @@ void pack_panel(T* dst, const T* src, int64_t lane_stride, int64_t k_stride, int
     for (int64_t p = 0; p < k; ++p) std::memcpy(dst + p * W, src + p * k_stride, W * sizeof(T));
     return;
   }
-  int64_t p = k_stride == 1 && lane_stride != 1 ? pack_transposed<T, W>(dst, src, lane_stride, lanes, k) : 0;
+  int64_t p = 0;
+  if (lane_stride == 1) {
+    for (; p < k; ++p) {
+#pragma GCC unroll 4
+      for (int group = 0; group < kPanelGroups<T, W>; ++group) {
+        const int rest = std::clamp(lanes - group * kLanes<T>, 0, kLanes<T>);
+        store(dst + p * W + group * kLanes<T>, load_first(src + p * k_stride + group * kLanes<T>, rest));
+      }
+    }
+    return;
+  }
+  if (k_stride == 1) p = pack_transposed<T, W>(dst, src, lane_stride, lanes, k);
   for (; p < k; ++p) {
     const T* from = src + p * k_stride;
     T* to = dst + p * W;
