@@ -1,0 +1,70 @@
+// The correctly rounded operations that an operator sign cannot write: fma and sqrt; and Horner's rule on fma.
+//
+// Vectors reach the machine instruction where there is one (a loop over lanes is not reliably turned into it); elsewhere
+// they go lane by lane. The bits are the same everywhere.
+#pragma once
+
+#include "lanes.h"
+
+namespace fuselet::formula {
+
+#ifdef FUSELET_DEVICE_FORMULAS
+FUSELET_FN float fma(float a, float b, float c) { return __fmaf_rn(a, b, c); }
+FUSELET_FN double fma(double a, double b, double c) { return __fma_rn(a, b, c); }
+FUSELET_FN float sqrt(float x) { return __fsqrt_rn(x); }
+FUSELET_FN double sqrt(double x) { return __dsqrt_rn(x); }
+#else
+FUSELET_FN float fma(float a, float b, float c) { return __builtin_fmaf(a, b, c); }
+FUSELET_FN double fma(double a, double b, double c) { return __builtin_fma(a, b, c); }
+FUSELET_FN float sqrt(float x) { return __builtin_sqrtf(x); }
+FUSELET_FN double sqrt(double x) { return __builtin_sqrt(x); }
+
+template <class V>
+FUSELET_FN V fma(V a, V b, V c) {
+  for (int i = 0; i < kLanes<V>; ++i) a[i] = fma(a[i], b[i], c[i]);
+  return a;
+}
+template <class V>
+FUSELET_FN V sqrt(V x) {
+  for (int i = 0; i < kLanes<V>; ++i) x[i] = sqrt(x[i]);
+  return x;
+}
+
+#ifndef __clang__  // whose names for these builtins differ
+#ifdef __AVX512F__
+inline constexpr int kCurrentRounding = 4;
+FUSELET_FN float16v fma(float16v a, float16v b, float16v c) {
+  return __builtin_ia32_vfmaddps512_mask(a, b, c, -1, kCurrentRounding);
+}
+FUSELET_FN double8v fma(double8v a, double8v b, double8v c) {
+  return __builtin_ia32_vfmaddpd512_mask(a, b, c, -1, kCurrentRounding);
+}
+FUSELET_FN float16v sqrt(float16v x) { return __builtin_ia32_sqrtps512_mask(x, x, -1, kCurrentRounding); }
+FUSELET_FN double8v sqrt(double8v x) { return __builtin_ia32_sqrtpd512_mask(x, x, -1, kCurrentRounding); }
+#endif
+#ifdef __FMA__
+FUSELET_FN float8v fma(float8v a, float8v b, float8v c) { return __builtin_ia32_vfmaddps256(a, b, c); }
+FUSELET_FN double4v fma(double4v a, double4v b, double4v c) { return __builtin_ia32_vfmaddpd256(a, b, c); }
+#endif
+#ifdef __AVX__
+FUSELET_FN float8v sqrt(float8v x) { return __builtin_ia32_sqrtps256(x); }
+FUSELET_FN double4v sqrt(double4v x) { return __builtin_ia32_sqrtpd256(x); }
+#endif
+#ifdef __SSE2__
+FUSELET_FN float4v sqrt(float4v x) { return __builtin_ia32_sqrtps(x); }
+FUSELET_FN double2v sqrt(double2v x) { return __builtin_ia32_sqrtpd(x); }
+#endif
+#endif
+#endif
+
+// The polynomial c0 + c1 x + c2 x^2 + …
+template <class V>
+FUSELET_FN V polynomial(V, Scalar<V> c0) {
+  return splat<V>(c0);
+}
+template <class V, class... More>
+FUSELET_FN V polynomial(V x, Scalar<V> c0, More... more) {
+  return fma(x, polynomial(x, more...), splat<V>(c0));
+}
+
+}  // namespace fuselet::formula
