@@ -38,9 +38,10 @@ class TensorList {
  public:
   TensorList() = default;
   TensorList(std::initializer_list<Tensor> v);
-  TensorList(std::span<const Tensor> v) : data_(v.data()), size_(v.size()) {}
+  TensorList(std::span<const Tensor> v);
+  TensorList(const Tensor* data, size_t size) : data_(data), size_(size) {}
   TensorList(const std::vector<Tensor>& v);
-  std::span<const Tensor> view() const { return {data_, size_}; }
+  std::span<const Tensor> view() const;
 
  private:
   const Tensor* data_ = nullptr;

@@ -83,6 +83,9 @@ class Tensor {
   TensorImplPtr impl_;
 };
 
+inline TensorList::TensorList(std::span<const Tensor> v) : data_(v.data()), size_(v.size()) {}
+inline std::span<const Tensor> TensorList::view() const { return {data_, size_}; }
+
 // Elements (up to a few hundred), dtype and, where it is not the default, device; as Python's repr.
 std::string to_string(const Tensor& t);
 std::ostream& operator<<(std::ostream& out, const Tensor& t);

@@ -17,8 +17,8 @@ Tensor full_like(const Tensor& self, const Scalar& fill_value, const std::option
   return full(self.sizes(), fill_value, dtype.value_or(self.dtype()), self.device());
 }
 
-Tensor zeros_like(const Tensor& self, const std::optional<DType>& dtype) { return full_like(self, 0, dtype); }
-Tensor ones_like(const Tensor& self, const std::optional<DType>& dtype) { return full_like(self, 1, dtype); }
+Tensor zeros_like(const Tensor& self, const std::optional<DType>& dtype) { return fuselet::full_like(self, 0, dtype); }
+Tensor ones_like(const Tensor& self, const std::optional<DType>& dtype) { return fuselet::full_like(self, 1, dtype); }
 
 Tensor rand_like(const Tensor& self, const std::optional<DType>& dtype) {
   return rand(self.sizes(), dtype.value_or(self.dtype()), self.device());
@@ -30,7 +30,7 @@ Tensor randn_like(const Tensor& self, const std::optional<DType>& dtype) {
 
 Tensor reshape(const Tensor& self, IntList shape) {
   Dims sizes = resolve_sizes(shape.view(), self.impl()->numel(), "reshape");
-  if (same_sizes(sizes, self.sizes())) return self.alias();
+  if (same_sizes(sizes, self.sizes())) return fuselet::alias(self);
   if (view_strides(self.sizes(), self.strides(), sizes)) return self.view(sizes);
   return self.clone(true).view(sizes);
 }
@@ -47,7 +47,7 @@ Tensor flatten(const Tensor& self, int64_t start_dim, int64_t end_dim) {
 
 Tensor t(const Tensor& self) {
   FUSELET_CHECK(self.dim() <= 2, "t: expected at most two dimensions, got shape ", to_string(self.sizes()));
-  return self.dim() < 2 ? self.alias() : self.transpose(0, 1);
+  return self.dim() < 2 ? fuselet::alias(self) : self.transpose(0, 1);
 }
 
 Tensor contiguous(const Tensor& self) { return self.is_contiguous() ? self : self.clone(true); }

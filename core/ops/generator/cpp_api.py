@@ -64,11 +64,12 @@ def body(row: Row) -> str:
 
 def in_place_body(row: Row, args) -> str:
     if row.composite:
-        return f"  return self.copy_({row.name}({', '.join(a.name for a in args)}));\n"
+        passed = [a.name for a in args] + (["line"] if takes_line(row) else [])
+        return f"  return self.copy_({row.name}({', '.join(passed)}));\n"
     boxed = ", ".join(f"Arg({a.name})" for a in args)
-    return (f"  Arg args[] = {{{boxed}}};\n  Tensor out = self;\n"
+    return (f"  Arg args[] = {{{boxed}}};\n  Tensor out = {args[0].name};\n"
             f"  Call call{{&op_of(OpId::{row.name}), args, {len(args)}, &out, 1, true, {in_place_line(row)}}};\n"
-            "  dispatch(call);\n  return self;\n")
+            f"  dispatch(call);\n  return {args[0].name};\n")
 
 
 def self_as_tensor(row: Row):
@@ -108,7 +109,7 @@ def functions(rows):
                          ("<=", "le"), (">", "gt"), (">=", "ge")):
         out.append(operator_text(symbol, name))
     for symbol, name in (("+", "add"), ("-", "sub"), ("*", "mul"), ("/", "div")):
-        out.append(f"inline Tensor& Tensor::operator{symbol}=(const Operand& other) {{\n  {name}_(*this, other);\n"
+        out.append(f"inline Tensor& Tensor::operator{symbol}=(const Operand& other) {{\n  fuselet::{name}_(*this, other);\n"
                    "  return *this;\n}\n")
     out.append("inline Tensor Tensor::operator-() const { return fuselet::neg(*this); }\n"
                "inline Tensor Tensor::operator[](int64_t i) const { return fuselet::select(*this, 0, i); }\n")
@@ -153,7 +154,7 @@ def forward(row: Row, name: str, first_is_operand: bool) -> str:
     line = "line" if has_line(args) else next(f"{a.name}.line()" for a in args if a.type == "Operand" and not a.optional)
     first = f"Operand(*this, {line})" if first_is_operand else "*this"
     parts = [first] + [a.name for a in args]
-    needs_line = takes_line(row) if not name.endswith("_") else takes_line_in_place(row)
+    needs_line = takes_line_in_place(row) if name.endswith("_") else takes_line(row)
     if needs_line:
         parts.append(line)
     return f"fuselet::{name}({', '.join(parts)})"

@@ -90,7 +90,7 @@ class Row:
 
     @property
     def in_place(self) -> bool:
-        return self.get("in_place", self.pointwise and self.args[0].type in ("Tensor", "Operand"))
+        return self.get("in_place", self.pointwise and self.get("method", False))
 
     @property
     def mutates(self) -> bool:
