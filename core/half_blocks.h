@@ -12,32 +12,34 @@
 namespace fuselet {
 
 inline void load_as_float(const float16* from, float* to, std::size_t n) {
-  std::size_t i = 0;
+  std::size_t whole = 0;
 #if defined(__F16C__) && !defined(__clang__)
   typedef short Halves __attribute__((vector_size(16)));
-  for (; i + 8 <= n; i += 8) {
+  whole = n - n % 8;
+  for (std::size_t i = 0; i < whole; i += 8) {
     Halves halves;
     __builtin_memcpy(&halves, from + i, sizeof halves);
     formula::float8v floats = __builtin_ia32_vcvtph2ps256(halves);
     __builtin_memcpy(to + i, &floats, sizeof floats);
   }
 #endif
-  for (; i < n; ++i) to[i] = to_float(from[i]);
+  for (std::size_t i = whole; i < n; ++i) to[i] = to_float(from[i]);
 }
 
 inline void store_from_float(const float* from, float16* to, std::size_t n) {
-  std::size_t i = 0;
+  std::size_t whole = 0;
 #if defined(__F16C__) && !defined(__clang__)
   typedef short Halves __attribute__((vector_size(16)));
   constexpr int kNearestEven = 0;
-  for (; i + 8 <= n; i += 8) {
+  whole = n - n % 8;
+  for (std::size_t i = 0; i < whole; i += 8) {
     formula::float8v floats;
     __builtin_memcpy(&floats, from + i, sizeof floats);
     Halves halves = __builtin_ia32_vcvtps2ph256(floats, kNearestEven);
     __builtin_memcpy(to + i, &halves, sizeof halves);
   }
 #endif
-  for (; i < n; ++i) to[i] = to_float16(from[i]);
+  for (std::size_t i = whole; i < n; ++i) to[i] = to_float16(from[i]);
 }
 
 inline void load_as_float(const bfloat16* from, float* to, std::size_t n) {
