@@ -5,4 +5,5 @@
 #include "formulas/activation.h"
 #include "formulas/arithmetic.h"
 #include "formulas/exponential.h"
+#include "formulas/selection.h"
 #include "formulas/trigonometric.h"
