@@ -20,8 +20,12 @@ BUILD = "build/release"
 
 
 def changed_sources(tree):
-    listing = subprocess.run(["git", "status", "--porcelain", "-z", "--untracked-files=all"],
-                             cwd=tree.root, capture_output=True, text=True)
+    """What git calls changed or new; nothing where there is no git."""
+    try:
+        listing = subprocess.run(["git", "status", "--porcelain", "-z", "--untracked-files=all"],
+                                 cwd=tree.root, capture_output=True, text=True)
+    except FileNotFoundError:
+        return []
     names = {entry[3:] for entry in listing.stdout.split("\0") if len(entry) > 3}
     return [path for path in tree.select(".cpp") if path in names]
 
