@@ -126,6 +126,8 @@ def test_formatting(plant):
     tree = plant({".clang-format": "BasedOnStyle: Google\n", "core/good.cpp": "int x;\n",
                   "core/bad.cpp": "int   x ;\n"})
     assert found(formatting, tree, clang_format=program) == [("core/bad.cpp", 1)]
+    formatting.fix(tree, program)
+    assert found(formatting, tree, clang_format=program) == []
 
 
 def test_lint_says_when_it_did_not_run(plant):
