@@ -92,6 +92,10 @@ struct Graph {
   const TensorMeta& meta(ValueId v) const { return values[static_cast<size_t>(v)].meta; }
 };
 
+// Renumbers the values so that inputs come first, then outputs of nodes in order: the form that prints. Returns the new id
+// of each old one.
+std::vector<ValueId> number_in_order(Graph& graph);
+
 // Calls f(ValueId) for each value that the node reads.
 template <class F>
 void for_each_operand(const Node& node, F&& f) {
