@@ -78,7 +78,7 @@ void write_back(const ir::Graph& g, const std::vector<Tensor>& inputs, RunResult
 // `result` in the layout that the deferred tensors over this storage were given.
 Tensor in_layout(Tensor result, const TensorMeta& base) {
   bool sole = result.impl()->use_count() == 1 && result.impl()->storage()->use_count() == 1;
-  if (sole && same_sizes(result.strides(), base.strides) && result.impl()->offset() == 0) return std::move(result);
+  if (sole && same_sizes(result.strides(), base.strides) && result.impl()->offset() == 0) return result;
   NoGradGuard no_grad;
   Dims flat = {span_of(base.sizes, base.strides)};
   Tensor out = empty(flat, base.dtype, base.device).as_strided(base.sizes, base.strides);
