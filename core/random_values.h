@@ -1,12 +1,15 @@
-// From random words to values. The words of element i are philox.h's; W and V are a scalar or vectors of as many lanes.
+// From random words to values. The words of element i are philox.h's; W and V are a scalar or
+// vectors of as many lanes.
 //
 //   uniform float    top 24 bits * 2^-24, in [0, 1)
 //   uniform double   all 32 bits * 2^-32, in [0, 1)
-//   Bernoulli        keep iff halfword < threshold, threshold = round((1 - p) * 65536); kept values are divided by
+//   Bernoulli        keep iff halfword < threshold, threshold = round((1 - p) * 65536); kept values
+//   are divided by
 //                    the quantised probability threshold / 65536, so the mean is exactly kept
-//   normal           Box-Muller inside a block: words 0, 1 give elements 0, 1, words 2, 3 give elements 2, 3. With
-//                    u = (first + 1/2) * 2^-32 and the angle second * 2^-32 turns, the even element is
-//                    sqrt(-2 log u) * cos, the odd one the same * sin. |normal| is below 6.8.
+//   normal           Box-Muller inside a block: words 0, 1 give elements 0, 1, words 2, 3 give
+//   elements 2, 3. With
+//                    u = (first + 1/2) * 2^-32 and the angle second * 2^-32 turns, the even element
+//                    is sqrt(-2 log u) * cos, the odd one the same * sin. |normal| is below 6.8.
 #pragma once
 
 #include "philox.h"
@@ -28,10 +31,14 @@ FUSELET_FN V uniform_float(formula::Bits<V> word) {
 FUSELET_FN double uniform_double(unsigned word) { return word * 0x1p-32; }
 
 // p: the probability to drop, in [0, 1]. 65536 keeps all.
-FUSELET_FN unsigned keep_threshold(double p) { return (unsigned)formula::round((1.0 - p) * 65536.0); }
+FUSELET_FN unsigned keep_threshold(double p) {
+  return (unsigned)formula::round((1.0 - p) * 65536.0);
+}
 
 // What kept values are multiplied by; 0 where nothing is kept.
-FUSELET_FN double keep_scale(unsigned threshold) { return threshold == 0 ? 0.0 : 65536.0 / threshold; }
+FUSELET_FN double keep_scale(unsigned threshold) {
+  return threshold == 0 ? 0.0 : 65536.0 / threshold;
+}
 
 template <class V>
 struct NormalPair {
@@ -59,7 +66,8 @@ FUSELET_FN NormalPair<double> normal_pair_double(unsigned first, unsigned second
 }
 
 // Element i of a draw, alone: for kernels that compute one element a thread.
-FUSELET_FN float normal_float(unsigned long long seed, unsigned long long draw, unsigned long long i) {
+FUSELET_FN float normal_float(unsigned long long seed, unsigned long long draw,
+                              unsigned long long i) {
   Words<unsigned> block = random_block(seed, draw, i / 4);
   NormalPair<float> pair = normal_pair<float>(block.word[i % 4 & 2], block.word[(i % 4 & 2) + 1]);
   return i % 2 == 0 ? pair.even : pair.odd;

@@ -1,4 +1,5 @@
-// The C library's functions of doubles under one name on host and device. They are the double formulas, lane by lane.
+// The C library's functions of doubles under one name on host and device. They are the double
+// formulas, lane by lane.
 #pragma once
 
 #include "lanes.h"
