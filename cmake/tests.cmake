@@ -1,0 +1,48 @@
+# One doctest program a folder of tests/, the benchmark program, and the install test.
+
+if(NOT FUSELET_TESTS)
+  return()
+endif()
+enable_testing()
+find_path(DOCTEST_INCLUDE_DIR doctest/doctest.h)
+set(tests_dir ${PROJECT_SOURCE_DIR}/tests)
+# Sanitized programs run several times slower.
+set(FUSELET_TEST_TIMEOUT 300)
+if(FUSELET_SANITIZE)
+  set(FUSELET_TEST_TIMEOUT 1200)
+endif()
+
+foreach(folder core autograd compiler backends frontend)
+  file(GLOB_RECURSE sources CONFIGURE_DEPENDS ${tests_dir}/${folder}/*.cpp)
+  if(NOT sources)
+    continue()
+  endif()
+  if(NOT DOCTEST_INCLUDE_DIR)
+    message(FATAL_ERROR "the tests need doctest (Debian: doctest-dev)")
+  endif()
+  if(NOT TARGET fuselet_doctest_main)
+    add_library(fuselet_doctest_main OBJECT ${tests_dir}/doctest_main.cpp)
+    target_include_directories(fuselet_doctest_main SYSTEM PUBLIC ${DOCTEST_INCLUDE_DIR})
+    target_link_libraries(fuselet_doctest_main PUBLIC fuselet_settings)
+  endif()
+  add_executable(test_${folder} ${sources})
+  target_link_libraries(test_${folder} PRIVATE fuselet_doctest_main fuselet)
+  target_compile_definitions(test_${folder} PRIVATE FUSELET_SOURCE_DIR="${PROJECT_SOURCE_DIR}")
+  add_dependencies(test_${folder} fuselet_generate)
+  add_test(NAME ${folder} COMMAND test_${folder})
+  set_tests_properties(${folder} PROPERTIES LABELS host TIMEOUT ${FUSELET_TEST_TIMEOUT})
+endforeach()
+
+file(GLOB bench_sources CONFIGURE_DEPENDS ${tests_dir}/perf/*.cpp)
+if(EXISTS ${tests_dir}/perf/bench_cpu.cpp AND NOT FUSELET_SANITIZE)
+  add_executable(bench_cpu ${bench_sources})
+  target_link_libraries(bench_cpu PRIVATE fuselet fuselet_settings)
+  add_dependencies(bench_cpu fuselet_generate)
+endif()
+
+if(EXISTS ${PROJECT_SOURCE_DIR}/frontend/cpp/fuselet/fuselet.h AND NOT FUSELET_SANITIZE)
+  add_test(NAME install COMMAND ${CMAKE_COMMAND}
+    -D BUILD_DIR=${CMAKE_BINARY_DIR} -D SOURCE_DIR=${tests_dir}/install
+    -D CXX_COMPILER=${CMAKE_CXX_COMPILER} -P ${tests_dir}/install/run.cmake)
+  set_tests_properties(install PROPERTIES LABELS host TIMEOUT 120)
+endif()

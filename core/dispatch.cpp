@@ -1,0 +1,147 @@
+#include "core/dispatch.h"
+
+namespace fuselet {
+namespace {
+
+void run_on_backend(Call& call);
+
+LayerFunction g_layers[kNumLayers] = {nullptr, nullptr, nullptr, nullptr, nullptr, run_on_backend};
+const Kernel* g_kernels[kNumDeviceTypes] = {};
+
+constexpr uint8_t bit(Layer layer) { return static_cast<uint8_t>(1u << static_cast<int>(layer)); }
+constexpr uint8_t kAlwaysOn = bit(Layer::Autograd) | bit(Layer::Backend);
+
+void enter(int first, Call& call) {
+  unsigned active = static_cast<unsigned>(dispatch_state().layers | kAlwaysOn) >> first << first;
+  if (call.op->composite && first > static_cast<int>(Layer::Autocast)) return call.op->composite(call);
+  int layer = __builtin_ctz(active);
+  if (call.op->composite && layer > static_cast<int>(Layer::Autocast)) return call.op->composite(call);
+  g_layers[layer](call);
+}
+
+[[gnu::cold, noreturn]] void fail_devices(const Call& call, Device a, Device b) {
+  fail(call.op->name, ": all tensors must be on one device, got ", to_string(a), " and ", to_string(b),
+       "; move one with .to()");
+}
+
+void check_writable(const Call& call, const Tensor& target, const TensorMeta& meta) {
+  FUSELET_CHECK(same_sizes(target.sizes(), meta.sizes), call.op->name, "_: the result has shape ", to_string(meta.sizes),
+                " but the tensor to be written has shape ", to_string(target.sizes()));
+  FUSELET_CHECK(category_of(meta.dtype) <= category_of(target.dtype()), call.op->name, "_: a result of dtype ",
+                name_of(meta.dtype), " cannot be written into a tensor of dtype ", name_of(target.dtype()));
+  FUSELET_CHECK(!target.impl()->storage()->is_read_only(), call.op->name, "_: the tensor is read-only memory of another library");
+  for (size_t d = 0; d < target.sizes().size(); ++d) {
+    FUSELET_CHECK(target.strides()[d] != 0 || target.sizes()[d] <= 1, call.op->name,
+                  "_: several elements of the written tensor share one memory cell (an expanded dimension); clone() it first");
+  }
+}
+
+Tensor make_view(const Call& call, const TensorMeta& meta) {
+  TensorImpl* base = call.tensor(0).impl();
+  return Tensor(make_intrusive<TensorImpl>(base->storage(), meta.sizes, meta.strides, meta.offset, meta.dtype));
+}
+
+Tensor make_empty(const TensorMeta& meta) {
+  size_t bytes = static_cast<size_t>(numel_of(meta.sizes).concrete()) * size_of(meta.dtype);
+  return Tensor(make_intrusive<TensorImpl>(make_intrusive<Storage>(bytes, meta.device), meta.sizes, meta.strides, 0, meta.dtype));
+}
+
+constexpr int kInlineOutputs = 4;
+
+void run_with_metas(Call& call, TensorMeta* metas) {
+  call.op->shape(call, metas);
+  if (call.op->kind == OpKind::View) {
+    call.outs[0] = make_view(call, metas[0]);
+    return;
+  }
+  Device device = device_of(call);
+  Kernel kernel = kernel_of(*call.op, device.type);
+  for (int i = 0; i < call.num_outs; ++i) {
+    metas[i].device = device;
+    if (call.in_place && call.outs[i].defined()) {
+      check_writable(call, call.outs[i], metas[i]);
+    } else {
+      call.outs[i] = make_empty(metas[i]);
+    }
+  }
+  kernel(call);
+  if (call.in_place) {
+    for (const Tensor& t : mutated_tensors(call)) t.impl()->storage()->bump_version();
+  }
+}
+
+void run_on_backend(Call& call) {
+  for_each_tensor(call, [&](const Tensor& t) {
+    FUSELET_CHECK(!t.impl()->is_deferred(), call.op->name, ": a value of a recording is used outside that recording");
+  });
+  if (call.num_outs <= kInlineOutputs) {
+    TensorMeta metas[kInlineOutputs];
+    run_with_metas(call, metas);
+  } else {
+    std::vector<TensorMeta> metas(static_cast<size_t>(call.num_outs));
+    run_with_metas(call, metas.data());
+  }
+}
+
+}  // namespace
+
+const char* name_of(Layer layer) {
+  constexpr const char* kNames[kNumLayers] = {"match", "autocast", "autograd", "functionalise", "trace", "backend"};
+  return kNames[static_cast<int>(layer)];
+}
+
+void register_layer(Layer layer, LayerFunction run) { g_layers[static_cast<int>(layer)] = run; }
+
+void dispatch(Call& call) {
+  LineScope scope(call.line);
+  enter(0, call);
+}
+
+void dispatch_below(Layer layer, Call& call) { enter(static_cast<int>(layer) + 1, call); }
+
+void register_kernels(DeviceType device, const Kernel* by_op) { g_kernels[static_cast<int>(device)] = by_op; }
+
+Kernel kernel_of(const Op& op, DeviceType device) {
+  const Kernel* kernels = g_kernels[static_cast<int>(device)];
+  FUSELET_CHECK(kernels, op.name, ": no backend of this build serves the device '", to_string(Device{device}), "'");
+  Kernel kernel = kernels[static_cast<int>(op.id)];
+  FUSELET_INTERNAL_CHECK(kernel, concat("operator ", op.name, " has no kernel on ", to_string(Device{device})));
+  return kernel;
+}
+
+Device device_of(const Call& call) {
+  Device device;
+  bool found = false, weak = false;
+  for_each_tensor(call, [&](const Tensor& t) {
+    Device d = t.device();
+    bool is_weak = t.dim() == 0 && d.type == DeviceType::CPU;
+    if (!found || (weak && !is_weak)) {
+      device = d;
+      weak = is_weak;
+      found = true;
+    } else if (!is_weak && d != device) {
+      fail_devices(call, device, d);
+    }
+  });
+  if (found) return device;
+  for (int i = 0; i < call.num_args; ++i) {
+    if (call.args[i].tag == Arg::Tag::Device) return call.args[i].device;
+  }
+  return dispatch_state().default_device;
+}
+
+std::vector<Tensor> call_operator(const Op& op, std::span<Arg> args, bool in_place, const Location& line) {
+  Call call{&op, args.data(), static_cast<int>(args.size()), nullptr, 0, in_place, &line};
+  call.num_outs = count_outputs(call);
+  std::vector<Tensor> outs(static_cast<size_t>(call.num_outs));
+  if (in_place) {
+    std::vector<Tensor> targets = mutated_tensors(call);
+    std::copy(targets.begin(), targets.end(), outs.begin());
+  }
+  call.outs = outs.data();
+  dispatch(call);
+  if (call.outs != outs.data()) outs.assign(call.outs, call.outs + call.num_outs);
+  return outs;
+}
+
+}  // namespace fuselet

@@ -1,0 +1,49 @@
+// A call passes the layers that are switched on, outermost first:
+//   match -> autocast -> autograd -> functionalise -> trace -> backend
+// A layer does its part and hands the call on with `dispatch_below`. Composite operators unfold after autocast.
+#pragma once
+#include "core/dispatch_state.h"
+#include "core/op.h"
+
+namespace fuselet {
+
+enum class Layer : uint8_t { Match, Autocast, Autograd, Functionalise, Trace, Backend };
+inline constexpr int kNumLayers = 6;
+const char* name_of(Layer layer);
+
+using LayerFunction = void (*)(Call&);
+void register_layer(Layer layer, LayerFunction run);
+
+// Enters at the outermost layer. `call.outs` are filled in; on an exception nothing has been written.
+void dispatch(Call& call);
+// Enters at the first active layer below `layer`.
+void dispatch_below(Layer layer, Call& call);
+
+// Switches a layer on or off for this thread and scope. Autograd and backend are always on.
+class LayerGuard {
+ public:
+  LayerGuard(Layer layer, bool on) : saved_(dispatch_state().layers) {
+    uint8_t bit = static_cast<uint8_t>(1u << static_cast<int>(layer));
+    dispatch_state().layers = on ? saved_ | bit : saved_ & static_cast<uint8_t>(~bit);
+  }
+  ~LayerGuard() { dispatch_state().layers = saved_; }
+  LayerGuard(const LayerGuard&) = delete;
+
+ private:
+  uint8_t saved_;
+};
+
+// A backend's kernel reads `call.args` and fills the storage of `call.outs`, which may be the mutated arguments.
+using Kernel = void (*)(const Call&);
+void register_kernels(DeviceType device, const Kernel* by_op);
+Kernel kernel_of(const Op& op, DeviceType device);
+
+// The device that a call runs on: of its tensors (which must agree; 0-d CPU tensors may join any), else its argument of
+// type Device, else the default device.
+Device device_of(const Call& call);
+
+// The boxed entry for frontends: any operator by its row; outputs are sized by count_outputs. With `in_place`, returns the
+// mutated tensors first.
+std::vector<Tensor> call_operator(const Op& op, std::span<Arg> args, bool in_place, const Location& line);
+
+}  // namespace fuselet

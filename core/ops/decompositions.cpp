@@ -1,0 +1,167 @@
+// What fused operators are in terms of simpler ones. 16-bit inputs are cast up first and the result is cast down once.
+#include "core/ops/decompositions.h"
+
+#include "core/casts.h"
+#include "core/ops/functions.h"
+#include "core/ops/reduced_dims.h"
+#include "core/philox.h"
+
+namespace fuselet::decompose {
+namespace {
+
+DType compute_dtype(DType t) { return size_of(t) == 2 ? DType::Float32 : t; }
+Tensor up(const Tensor& t) { return t.dtype() == compute_dtype(t.dtype()) ? t : t.cast(compute_dtype(t.dtype())); }
+Tensor down(const Tensor& t, DType to) { return t.dtype() == to ? t : t.cast(to); }
+
+double count_of(const Tensor& self, IntList dim, const char* op) {
+  DimMask mask = reduced_dims(dim.view(), self.dim(), op);
+  SymInt n = 1;
+  for (size_t i = 0; i < self.sizes().size(); ++i) {
+    if (mask >> i & 1) n *= self.sizes()[i];
+  }
+  return static_cast<double>(n.concrete());
+}
+
+}  // namespace
+
+Tensor mean(const Tensor& self, IntList dim, bool keepdim, const std::optional<DType>& dtype) {
+  DType to = dtype.value_or(self.dtype());
+  Tensor x = down(self, compute_dtype(to));
+  return down(x.sum(dim, keepdim) / count_of(self, dim, "mean"), to);
+}
+
+Tensor var(const Tensor& self, IntList dim, int64_t correction, bool keepdim) {
+  Tensor x = up(self);
+  Tensor centred = x - x.mean(dim, true);
+  double divisor = std::max(count_of(self, dim, "var") - static_cast<double>(correction), 0.0);
+  return down(square(centred).sum(dim, keepdim) / divisor, self.dtype());
+}
+
+Tensor dropout_grad(const Tensor& grad_output, const Tensor& mask, double p) {
+  return grad_output * mask * (1.0 / dropout_keep(p));
+}
+
+Tensor addmm(const Tensor& self, const Tensor& mat1, const Tensor& mat2) { return self + matmul(mat1, mat2); }
+
+Tensor linear(const Tensor& input, const Tensor& weight, const Tensor& bias) {
+  Tensor product = matmul(input, weight.t());
+  return bias.defined() ? product + bias : product;
+}
+
+Tensor softmax(const Tensor& self, int64_t dim, const std::optional<DType>& dtype) {
+  DType to = dtype.value_or(self.dtype());
+  Tensor x = down(self, compute_dtype(to));
+  if (self.numel() == 0) return down(x.exp(), to);
+  Tensor e = exp(x - x.amax(dim, true));
+  return down(e / e.sum(dim, true), to);
+}
+
+Tensor softmax_grad(const Tensor& grad_output, const Tensor& output, int64_t dim) {
+  Tensor g = up(grad_output), y = up(output);
+  return down(y * (g - (g * y).sum(dim, true)), output.dtype());
+}
+
+Tensor log_softmax(const Tensor& self, int64_t dim, const std::optional<DType>& dtype) {
+  DType to = dtype.value_or(self.dtype());
+  Tensor x = down(self, compute_dtype(to));
+  if (self.numel() == 0) return down(x.exp(), to);
+  Tensor shifted = x - x.amax(dim, true);
+  return down(shifted - log(exp(shifted).sum(dim, true)), to);
+}
+
+Tensor log_softmax_grad(const Tensor& grad_output, const Tensor& output, int64_t dim) {
+  Tensor g = up(grad_output), y = up(output);
+  return down(g - exp(y) * g.sum(dim, true), output.dtype());
+}
+
+namespace {
+
+Dims trailing_dims(const Tensor& x, DimsView normalized) {
+  Dims dims;
+  for (size_t d = x.sizes().size() - normalized.size(); d < x.sizes().size(); ++d) dims.push_back(static_cast<int64_t>(d));
+  return dims;
+}
+
+}  // namespace
+
+std::array<Tensor, 3> layer_norm_forward(const Tensor& input, IntList normalized_shape, const Tensor& weight, const Tensor& bias, double eps) {
+  Tensor x = up(input);
+  Dims dims = trailing_dims(x, normalized_shape.view());
+  Tensor mean = x.mean(dims, true);
+  Tensor centred = x - mean;
+  Tensor rstd = rsqrt(square(centred).mean(dims, true) + eps);
+  Tensor y = centred * rstd;
+  if (weight.defined()) y = y * up(weight);
+  if (bias.defined()) y = y + up(bias);
+  return {down(y, input.dtype()), mean, rstd};
+}
+
+std::array<Tensor, 3> layer_norm_grad(const Tensor& grad_output, const Tensor& input, const Tensor& mean, const Tensor& rstd, const Tensor& weight,
+                                      IntList normalized_shape) {
+  Tensor g = up(grad_output), x = up(input);
+  Dims dims = trailing_dims(x, normalized_shape.view());
+  Tensor y = (x - mean) * rstd;
+  Tensor gw = weight.defined() ? g * up(weight) : g;
+  Tensor dx = (gw - gw.mean(dims, true) - y * (gw * y).mean(dims, true)) * rstd;
+  DType to = weight.defined() ? weight.dtype() : input.dtype();
+  return {down(dx, input.dtype()), down((g * y).sum_to_size(normalized_shape), to), down(g.sum_to_size(normalized_shape), to)};
+}
+
+namespace {
+
+struct CrossEntropyParts {
+  Tensor valid;       // (N, 1) bool: the row counts
+  Tensor picked;      // (N, 1) class index, 0 where it does not count
+  Tensor row_weight;  // (N, 1) weight of the row's class, 0 where it does not count
+  Tensor divisor;     // 0-d, for reduction mean
+};
+
+CrossEntropyParts parts_of(const Tensor& x, const Tensor& target, const Tensor& weight, int64_t ignore_index) {
+  CrossEntropyParts p;
+  Tensor t = target.cast(DType::Int64).unsqueeze(1);
+  p.valid = t != ignore_index;
+  p.picked = where(p.valid, t, 0);
+  Tensor w = weight.defined() ? up(weight).index_select(0, p.picked.squeeze(1)).unsqueeze(1) : full({x.size(0), 1}, 1, x.dtype(), x.device());
+  p.row_weight = where(p.valid, w, 0);
+  p.divisor = p.row_weight.sum();
+  return p;
+}
+
+}  // namespace
+
+Tensor cross_entropy_forward(const Tensor& input, const Tensor& target, const Tensor& weight, const char* reduction, int64_t ignore_index,
+                             double label_smoothing) {
+  Tensor x = up(input);
+  Tensor logp = x.log_softmax(1);
+  CrossEntropyParts p = parts_of(x, target, weight, ignore_index);
+  Tensor loss = -(logp.gather(1, p.picked) * p.row_weight);
+  if (label_smoothing > 0) {
+    Tensor each = weight.defined() ? logp * up(weight) : logp;
+    Tensor smooth = where(p.valid, -each.mean(1, true), 0);
+    loss = loss * (1 - label_smoothing) + smooth * label_smoothing;
+  }
+  loss = where(p.valid, loss, 0).squeeze(1);
+  std::string_view how = reduction;
+  if (how == "none") return down(loss, input.dtype());
+  return down(how == "sum" ? loss.sum() : loss.sum() / p.divisor, input.dtype());
+}
+
+Tensor cross_entropy_grad(const Tensor& grad_output, const Tensor& input, const Tensor& target, const Tensor& weight, const char* reduction,
+                          int64_t ignore_index, double label_smoothing) {
+  Tensor x = up(input), g = up(grad_output);
+  Tensor probability = x.softmax(1);
+  CrossEntropyParts p = parts_of(x, target, weight, ignore_index);
+  std::string_view how = reduction;
+  Tensor row_grad = how == "none" ? g.unsqueeze(1) : how == "sum" ? g : g / p.divisor;
+  double classes = static_cast<double>(input.size(1));
+  Tensor one_hot = zeros_like(x).scatter_add(1, p.picked, ones_like(p.row_weight));
+  // d/dz of the picked class' term: w_t (softmax - one_hot); of the smooth term: mean over c of w_c (softmax - one_hot_c)
+  Tensor d = p.row_weight * (probability - one_hot) * (1 - label_smoothing);
+  if (label_smoothing > 0) {
+    Tensor class_weight = weight.defined() ? up(weight) : full({input.size(1)}, 1, x.dtype(), x.device());
+    d = d + (probability * class_weight.sum() - class_weight) * (label_smoothing / classes);
+  }
+  return down(where(p.valid, d * row_grad, 0), input.dtype());
+}
+
+}  // namespace fuselet::decompose

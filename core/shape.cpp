@@ -1,0 +1,119 @@
+#include "core/shape.h"
+
+#include <algorithm>
+
+#include "core/error.h"
+
+namespace fuselet {
+
+SymInt numel_of(DimsView sizes) {
+  SymInt n = 1;
+  for (SymInt s : sizes) n *= s;
+  return n;
+}
+
+Dims contiguous_strides(DimsView sizes) {
+  Dims strides(sizes.size(), 1);
+  SymInt step = 1;
+  for (size_t i = sizes.size(); i-- > 0;) {
+    strides[i] = step;
+    step *= max(sizes[i], 1);
+  }
+  return strides;
+}
+
+bool is_contiguous(DimsView sizes, DimsView strides) {
+  SymInt step = 1;
+  for (size_t i = sizes.size(); i-- > 0;) {
+    if (sizes[i] == 0) return true;
+    if (sizes[i] == 1) continue;
+    if (strides[i] != step) return false;
+    step *= sizes[i];
+  }
+  return true;
+}
+
+namespace {
+
+// Dimensions from the slowest to the fastest varying; equal strides keep their order.
+InlineVector<int, 6> order_in_memory(DimsView strides) {
+  InlineVector<int, 6> order;
+  for (size_t i = 0; i < strides.size(); ++i) order.push_back(static_cast<int>(i));
+  std::stable_sort(order.begin(), order.end(), [&](int a, int b) {
+    return strides[static_cast<size_t>(b)] < strides[static_cast<size_t>(a)];
+  });
+  return order;
+}
+
+}  // namespace
+
+bool is_dense(DimsView sizes, DimsView strides) {
+  if (is_contiguous(sizes, strides)) return true;
+  auto order = order_in_memory(strides);
+  SymInt step = 1;
+  for (size_t k = order.size(); k-- > 0;) {
+    size_t d = static_cast<size_t>(order[k]);
+    if (sizes[d] == 1) continue;
+    if (strides[d] != step) return false;
+    step *= sizes[d];
+  }
+  return true;
+}
+
+Dims strides_like(DimsView sizes, DimsView like_sizes, DimsView like_strides) {
+  if (is_contiguous(like_sizes, like_strides) || !is_dense(like_sizes, like_strides)) return contiguous_strides(sizes);
+  auto order = order_in_memory(like_strides);
+  Dims strides(sizes.size(), 1);
+  SymInt step = 1;
+  for (size_t k = order.size(); k-- > 0;) {
+    size_t d = static_cast<size_t>(order[k]);
+    strides[d] = step;
+    step *= max(sizes[d], 1);
+  }
+  return strides;
+}
+
+Dims broadcast_sizes(DimsView a, DimsView b, const char* op) {
+  if (a.size() < b.size()) std::swap(a, b);
+  Dims out(a);
+  size_t shift = a.size() - b.size();
+  for (size_t i = 0; i < b.size(); ++i) {
+    SymInt x = a[shift + i], y = b[i];
+    if (x == y || y == 1) continue;
+    if (x == 1) {
+      out[shift + i] = y;
+    } else {
+      fail(op, ": shapes ", to_string(a), " and ", to_string(b), " do not broadcast: sizes ", to_string(x), " and ",
+           to_string(y), " differ in dimension ", shift + i, " and neither is 1");
+    }
+  }
+  return out;
+}
+
+int64_t wrap_dim(int64_t dim, int64_t rank, const char* op) {
+  int64_t r = std::max<int64_t>(rank, 1);
+  FUSELET_CHECK_INDEX(dim >= -r && dim < r, op, ": dimension ", dim, " is out of range: a tensor of ", rank,
+                      " dimensions expects one of [", -r, ", ", r - 1, "]");
+  return dim < 0 ? dim + r : dim;
+}
+
+bool same_sizes(DimsView a, DimsView b) { return std::equal(a.begin(), a.end(), b.begin(), b.end()); }
+
+int64_t span_of(DimsView sizes, DimsView strides) {
+  int64_t low = 0, high = 0;
+  for (size_t i = 0; i < sizes.size(); ++i) {
+    int64_t n = sizes[i].concrete();
+    if (n == 0) return 0;
+    int64_t reach = (n - 1) * strides[i].concrete();
+    (reach < 0 ? low : high) += reach;
+  }
+  return high - low + 1;
+}
+
+std::string to_string(DimsView dims) {
+  std::string out = "[";
+  for (size_t i = 0; i < dims.size(); ++i) out += (i ? ", " : "") + to_string(dims[i]);
+  return out + "]";
+}
+
+}  // namespace fuselet

@@ -1,0 +1,1 @@
+"""The checks of `./dev check`: each module has find(tree), which yields its Problems."""

@@ -1,0 +1,20 @@
+"""A name says what a file does; these words say nothing."""
+
+from pathlib import PurePosixPath
+
+from tools.checks.problem import Problem
+
+FORBIDDEN = {"util", "utils", "misc", "common", "base", "helper", "helpers", "manager"}
+# The Python package keeps the names that users of PyTorch know: fuselet.utils.data.
+ALLOWED_FOLDER = "frontend/python/fuselet/utils"
+
+
+def find(tree):
+    for path in tree.paths:
+        judged = path
+        if path.startswith(ALLOWED_FOLDER + "/"):
+            judged = path[len(ALLOWED_FOLDER) + 1:]
+        for part in PurePosixPath(judged).parts:
+            for word in part.split(".")[0].lower().split("_"):
+                if word in FORBIDDEN:
+                    yield Problem(path, 0, f"'{word}' in a name does not say what it holds")

@@ -1,0 +1,53 @@
+"""Includes go core <- autograd <- compiler <- backends <- frontend and never back.
+
+Only backends/registry.cpp, and the tests, name a header of a concrete backend from outside that
+backend's folder; the compiler includes no CUDA header; an include in quotes starts at the root.
+"""
+
+import re
+
+from tools.checks.problem import Problem
+
+LAYERS = ["core", "autograd", "compiler", "backends", "frontend"]
+OTHER_ROOTS = {"tests", "examples", "tools"}
+INCLUDE = re.compile(r'^\s*#\s*include\s*([<"])([^>"]+)[>"]')
+CUDA_HEADER = re.compile(r"^(cuda|nvrtc|cublas|cupti|cudnn)\w*\.h$")
+REGISTRY = "backends/registry.cpp"
+
+
+def _layer(path):
+    top = path.split("/")[0]
+    return "frontend" if top == "fuselet" else top
+
+
+def _concrete_backend(path):
+    parts = path.split("/")
+    return "/".join(parts[:2]) if parts[0] == "backends" and len(parts) > 2 else None
+
+
+def _judge(path, quote, header):
+    own, target = _layer(path), _layer(header)
+    if own == "compiler" and CUDA_HEADER.match(header.split("/")[-1]):
+        return f"the compiler is device-neutral and includes no CUDA header: {header}"
+    if target not in LAYERS:
+        if quote == '"' and target not in OTHER_ROOTS:
+            return f'"{header}" does not start at the repository\'s root'
+        return None
+    if own in LAYERS and LAYERS.index(target) > LAYERS.index(own):
+        return f"{own} must not include {target}: {header}"
+    backend = _concrete_backend(header)
+    if backend and backend != _concrete_backend(path) and path != REGISTRY and own != "tests":
+        return f"only {REGISTRY} names a concrete backend: {header}"
+    return None
+
+
+def find(tree):
+    for path in tree.select(".h", ".cpp", ".cu"):
+        # The project in tests/install stands for a user's own.
+        if path.startswith("tests/install/"):
+            continue
+        for number, line in enumerate(tree.lines(path), 1):
+            match = INCLUDE.match(line)
+            message = match and _judge(path, *match.groups())
+            if message:
+                yield Problem(path, number, message)
