@@ -6,7 +6,7 @@
 // header, for NVRTC compiles it as well.
 #pragma once
 
-#include "formulas/lanes.h"
+#include "core/formulas/lanes.h"
 
 namespace fuselet {
 

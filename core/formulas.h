@@ -3,11 +3,11 @@
 // and what its bits are held to.
 #pragma once
 
-#include "formulas/arithmetic.h"
-#include "formulas/exponential.h"
-#include "formulas/gelu_erf.h"
-#include "formulas/gelu_tanh.h"
-#include "formulas/logic.h"
-#include "formulas/logistic.h"
-#include "formulas/saturating.h"
-#include "formulas/trigonometric.h"
+#include "core/formulas/arithmetic.h"
+#include "core/formulas/exponential.h"
+#include "core/formulas/gelu_erf.h"
+#include "core/formulas/gelu_tanh.h"
+#include "core/formulas/logic.h"
+#include "core/formulas/logistic.h"
+#include "core/formulas/saturating.h"
+#include "core/formulas/trigonometric.h"

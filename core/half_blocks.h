@@ -7,7 +7,7 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "half.h"
+#include "core/half.h"
 
 namespace fuselet {
 

@@ -5,7 +5,7 @@
 // bits, and both keep the earlier value on the left.
 #pragma once
 
-#include "formulas/vectors.h"
+#include "core/formulas/vectors.h"
 
 namespace fuselet {
 

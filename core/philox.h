@@ -13,7 +13,7 @@
 // arrays.
 #pragma once
 
-#include "formulas.h"
+#include "core/formulas.h"
 
 namespace fuselet::philox {
 

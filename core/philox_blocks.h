@@ -8,7 +8,7 @@
 #include <cstdint>
 #include <cstring>
 
-#include "philox.h"
+#include "core/philox.h"
 
 namespace fuselet::philox {
 

@@ -12,7 +12,7 @@
 //                    is sqrt(-2 log u) * cos, the odd one the same * sin. |normal| is below 6.8.
 #pragma once
 
-#include "philox.h"
+#include "core/philox.h"
 
 namespace fuselet::philox {
 

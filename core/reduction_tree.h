@@ -16,8 +16,8 @@
 // depth bounds the error: for 10^6 elements of a row 32 + 4 + 11 roundings meet in one value.
 #pragma once
 
-#include "formulas/lanes.h"
-#include "ordered_tree.h"
+#include "core/formulas/lanes.h"
+#include "core/ordered_tree.h"
 
 namespace fuselet {
 

@@ -4,7 +4,7 @@
 // either operand and order -0 below +0, so the operands may swap.
 #pragma once
 
-#include "rounded.h"
+#include "core/formulas/rounded.h"
 
 namespace fuselet::formula {
 

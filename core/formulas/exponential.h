@@ -4,8 +4,8 @@
 // all inputs including subnormals. double: the C library's functions, lane by lane.
 #pragma once
 
-#include "arithmetic.h"
-#include "library.h"
+#include "core/formulas/arithmetic.h"
+#include "core/formulas/library.h"
 
 namespace fuselet::formula {
 

@@ -4,7 +4,7 @@
 // zero and is good to 5 ulp of its larger term. double: on the C library's erfc and exp.
 #pragma once
 
-#include "logistic.h"
+#include "core/formulas/logistic.h"
 
 namespace fuselet::formula {
 

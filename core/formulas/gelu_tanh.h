@@ -5,7 +5,7 @@
 // the same formula on the C library's exp.
 #pragma once
 
-#include "logistic.h"
+#include "core/formulas/logistic.h"
 
 namespace fuselet::formula {
 

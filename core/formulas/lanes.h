@@ -8,7 +8,7 @@
 // compiles these files too, with scalars only, and generated C++ units paste them.
 #pragma once
 
-#include "vectors.h"
+#include "core/formulas/vectors.h"
 
 namespace fuselet::formula {
 

@@ -2,7 +2,7 @@
 // formulas, lane by lane.
 #pragma once
 
-#include "lanes.h"
+#include "core/formulas/lanes.h"
 
 namespace fuselet::formula {
 

@@ -1,7 +1,7 @@
 // Comparisons, logic and choice: 0 or 1 in V. True means nonzero, so NaN is true.
 #pragma once
 
-#include "lanes.h"
+#include "core/formulas/lanes.h"
 
 namespace fuselet::formula {
 

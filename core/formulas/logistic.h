@@ -5,7 +5,7 @@
 // on the C library's exp.
 #pragma once
 
-#include "exponential.h"
+#include "core/formulas/exponential.h"
 
 namespace fuselet::formula {
 

@@ -5,7 +5,7 @@
 // turned into it); elsewhere they go lane by lane. The bits are the same everywhere.
 #pragma once
 
-#include "lanes.h"
+#include "core/formulas/lanes.h"
 
 namespace fuselet::formula {
 

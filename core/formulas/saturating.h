@@ -1,7 +1,7 @@
 // tanh and erf, at most 2 ulp in float over all inputs; the C library's in double.
 #pragma once
 
-#include "exponential.h"
+#include "core/formulas/exponential.h"
 
 namespace fuselet::formula {
 

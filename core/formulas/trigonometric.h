@@ -6,8 +6,8 @@
 // NaN.
 #pragma once
 
-#include "arithmetic.h"
-#include "library.h"
+#include "core/formulas/arithmetic.h"
+#include "core/formulas/library.h"
 
 namespace fuselet::formula {
 
