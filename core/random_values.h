@@ -47,15 +47,17 @@ struct NormalPair {
 
 template <class V>
 FUSELET_FN NormalPair<V> normal_pair(formula::Bits<V> first, formula::Bits<V> second) {
-  using namespace formula;
   // In two exact halves: a conversion of 32 unsigned bits is not one instruction everywhere.
-  V high = to_floats((Ints<V>)(first >> 16)), low = to_floats((Ints<V>)(first & 0xffffu));
-  V u = fma(high, splat<V>(0x1p-16f), fma(low, splat<V>(0x1p-32f), splat<V>(0x1p-33f)));
-  V radius = sqrt(-2.0f * log(u));
+  V high = to_floats((formula::Ints<V>)(first >> 16)),
+    low = to_floats((formula::Ints<V>)(first & 0xffffu));
+  V u = formula::fma(high, formula::splat<V>(0x1p-16f),
+                     formula::fma(low, formula::splat<V>(0x1p-32f), formula::splat<V>(0x1p-33f)));
+  V radius = formula::sqrt(-2.0f * formula::log(u));
   // The nearest quarter turn, and what is left of the angle: exact up to here.
-  Bits<V> quadrant = (second + 0x20000000u) >> 30;
-  V rest = to_floats((Ints<V>)(second - (quadrant << 30))) * 0x1.921fb6p-30f;
-  return {radius * sine_of(rest, quadrant + 1u), radius * sine_of(rest, quadrant)};
+  formula::Bits<V> quadrant = (second + 0x20000000u) >> 30;
+  V rest = to_floats((formula::Ints<V>)(second - (quadrant << 30))) * 0x1.921fb6p-30f;
+  return {radius * formula::sine_of(rest, quadrant + 1u),
+          radius * formula::sine_of(rest, quadrant)};
 }
 
 // double: the same pair of words, in double.

@@ -10,8 +10,8 @@
 #else
 #define FUSELET_FN inline __attribute__((always_inline))
 #if defined(__GNUC__) && !defined(__clang__) && !defined(__AVX512F__)
-#pragma GCC diagnostic ignored \
-    "-Wpsabi"  // every function here is inlined, so no call passes a vector
+// Every function here is inlined, so no call passes a vector.
+#pragma GCC diagnostic ignored "-Wpsabi"
 #endif
 #endif
 

@@ -92,31 +92,61 @@ bool lanes_match(Formula f, int rounds = 4000) {
   LANES(float8v, call) LANES(FloatLanes, call) LANES(DoubleLanes, call)
 #define LANES_OF_EACH(call) LANES_OF_EACH_FLOATING(call) LANES(Int64Lanes, call)
 
-TEST_CASE("a lane has the scalar's bits: arithmetic"){
-    LANES_OF_EACH(add(x, y)) LANES_OF_EACH(sub(x, y)) LANES_OF_EACH(mul(x, y)) LANES_OF_EACH(neg(x))
-        LANES_OF_EACH(abs(x)) LANES_OF_EACH(square(x)) LANES_OF_EACH(maximum(x, y))
-            LANES_OF_EACH(minimum(x, y)) LANES_OF_EACH(clamp(x, y, z)) LANES_OF_EACH(relu(x))
-                LANES_OF_EACH(sign(x)) LANES_OF_EACH(round(x)) LANES_OF_EACH(floor(x))
-                    LANES_OF_EACH(ceil(x)) LANES_OF_EACH_FLOATING(div(x, y))
-                        LANES_OF_EACH_FLOATING(reciprocal(x)) LANES_OF_EACH_FLOATING(sqrt(x))
-                            LANES_OF_EACH_FLOATING(rsqrt(x)) LANES_OF_EACH_FLOATING(fma(x, y, z))}
+TEST_CASE("a lane has the scalar's bits: arithmetic") {
+  LANES_OF_EACH(add(x, y));
+  LANES_OF_EACH(sub(x, y));
+  LANES_OF_EACH(mul(x, y));
+  LANES_OF_EACH(neg(x));
+  LANES_OF_EACH(abs(x));
+  LANES_OF_EACH(square(x));
+  LANES_OF_EACH(maximum(x, y));
+  LANES_OF_EACH(minimum(x, y));
+  LANES_OF_EACH(clamp(x, y, z));
+  LANES_OF_EACH(relu(x));
+  LANES_OF_EACH(sign(x));
+  LANES_OF_EACH(round(x));
+  LANES_OF_EACH(floor(x));
+  LANES_OF_EACH(ceil(x));
+  LANES_OF_EACH_FLOATING(div(x, y));
+  LANES_OF_EACH_FLOATING(reciprocal(x));
+  LANES_OF_EACH_FLOATING(sqrt(x));
+  LANES_OF_EACH_FLOATING(rsqrt(x));
+  LANES_OF_EACH_FLOATING(fma(x, y, z));
+}
 
-TEST_CASE("a lane has the scalar's bits: comparisons and logic"){
-    LANES_OF_EACH(eq(x, y)) LANES_OF_EACH(ne(x, y)) LANES_OF_EACH(lt(x, y)) LANES_OF_EACH(le(x, y))
-        LANES_OF_EACH(gt(x, y)) LANES_OF_EACH(ge(x, y)) LANES_OF_EACH(logical_and(x, y))
-            LANES_OF_EACH(logical_or(x, y)) LANES_OF_EACH(logical_xor(x, y))
-                LANES_OF_EACH(logical_not(x)) LANES_OF_EACH(where(x, y, z)) LANES_OF_EACH(isnan(x))}
+TEST_CASE("a lane has the scalar's bits: comparisons and logic") {
+  LANES_OF_EACH(eq(x, y));
+  LANES_OF_EACH(ne(x, y));
+  LANES_OF_EACH(lt(x, y));
+  LANES_OF_EACH(le(x, y));
+  LANES_OF_EACH(gt(x, y));
+  LANES_OF_EACH(ge(x, y));
+  LANES_OF_EACH(logical_and(x, y));
+  LANES_OF_EACH(logical_or(x, y));
+  LANES_OF_EACH(logical_xor(x, y));
+  LANES_OF_EACH(logical_not(x));
+  LANES_OF_EACH(where(x, y, z));
+  LANES_OF_EACH(isnan(x));
+}
 
-TEST_CASE("a lane has the scalar's bits: transcendental functions"){
-    LANES_OF_EACH_FLOATING(exp(x)) LANES_OF_EACH_FLOATING(log(x)) LANES_OF_EACH_FLOATING(tanh(x))
-        LANES_OF_EACH_FLOATING(erf(x)) LANES_OF_EACH_FLOATING(sin(x)) LANES_OF_EACH_FLOATING(cos(x))
-            LANES_OF_EACH_FLOATING(pow(x, y))}
+TEST_CASE("a lane has the scalar's bits: transcendental functions") {
+  LANES_OF_EACH_FLOATING(exp(x));
+  LANES_OF_EACH_FLOATING(log(x));
+  LANES_OF_EACH_FLOATING(tanh(x));
+  LANES_OF_EACH_FLOATING(erf(x));
+  LANES_OF_EACH_FLOATING(sin(x));
+  LANES_OF_EACH_FLOATING(cos(x));
+  LANES_OF_EACH_FLOATING(pow(x, y));
+}
 
 TEST_CASE("a lane has the scalar's bits: activations") {
-  LANES_OF_EACH_FLOATING(sigmoid(x))
-  LANES_OF_EACH_FLOATING(silu(x))
-  LANES_OF_EACH_FLOATING(gelu_erf(x))
-  LANES_OF_EACH_FLOATING(gelu_tanh(x)) LANES_OF_EACH_FLOATING(sigmoid_grad(x, y))
-      LANES_OF_EACH_FLOATING(tanh_grad(x, y)) LANES_OF_EACH_FLOATING(silu_grad(x, y))
-          LANES_OF_EACH_FLOATING(gelu_erf_grad(x, y)) LANES_OF_EACH_FLOATING(gelu_tanh_grad(x, y))
+  LANES_OF_EACH_FLOATING(sigmoid(x));
+  LANES_OF_EACH_FLOATING(silu(x));
+  LANES_OF_EACH_FLOATING(gelu_erf(x));
+  LANES_OF_EACH_FLOATING(gelu_tanh(x));
+  LANES_OF_EACH_FLOATING(sigmoid_grad(x, y));
+  LANES_OF_EACH_FLOATING(tanh_grad(x, y));
+  LANES_OF_EACH_FLOATING(silu_grad(x, y));
+  LANES_OF_EACH_FLOATING(gelu_erf_grad(x, y));
+  LANES_OF_EACH_FLOATING(gelu_tanh_grad(x, y));
 }
