@@ -31,7 +31,7 @@ struct HookList {
 
 struct AutogradMeta {
   bool requires_grad = false;
-  bool retains_grad = false;
+  std::shared_ptr<TensorImplPtr> retained;  // of a tensor with history, after retain_grad()
   uint32_t output_index = 0;
   IntrusivePtr<GradNodeBase> grad_fn;
   TensorImplPtr grad;

@@ -70,13 +70,13 @@ def squared(f):
     return lambda z: f(sqrt(z))
 
 
-K = mpf(4)  # the scaled complementary error function is fitted in q = (x - K) / (x + K)
+K = mpf(2)  # the tail of the normal distribution is fitted in q = (x - K) / (x + K)
 
 
-def scaled_tail(q):
-    """exp(x^2 / 2) * Phi(-x) * (1 + x): bounded away from zero and infinity for x >= 0."""
+def normal_tail(q):
+    """(x + K) * exp(x^2 / 2) * Phi(-x): between 0.4 and 0.8 for x >= 1."""
     x = K * (1 + q) / (1 - q)
-    return exp(x * x / 2) * erfc(x / sqrt(2)) / 2 * (1 + x)
+    return (x + K) * exp(x * x / 2) * erfc(x / sqrt(2)) / 2
 
 
 half_ln2 = log(2) / 2 * mpf("1.0001")
@@ -93,8 +93,11 @@ FITS = {
     "erf": lambda: remez(squared(lambda x: erf(x) / x - 1), squared(lambda x: x / erf(x)), TINY, mpf(".921875") ** 2, 5),
     # log(erfc(x)) = p(x), 0.921875 <= x <= 4; the error counts as erf's
     "erfc_log": lambda: remez(lambda x: log(erfc(x)), lambda x: erfc(x) / erf(x), mpf(".921875"), mpf(4), 7),
-    # exp(x^2 / 2) * Phi(-x) * (1 + x) = p(q), q = (x - 4) / (x + 4), 0 <= x <= 15
-    "normal_tail": lambda: remez(scaled_tail, lambda q: 1 / scaled_tail(q), mpf(-1), mpf(11) / 19, 9),
+    # Phi(x) = 1/2 + x * p(x^2), |x| <= 1; the error counts as that of Phi(-x)
+    "normal_center": lambda: remez(squared(lambda x: erf(x / sqrt(2)) / (2 * x)), squared(lambda x: 2 * x / erfc(x / sqrt(2))),
+                                   TINY, mpf(1), 5),
+    # (x + K) * exp(x^2 / 2) * Phi(-x) = p(q), 1 <= x <= 15
+    "normal_tail": lambda: remez(normal_tail, lambda q: 1 / normal_tail(q), (1 - K) / (1 + K), (15 - K) / (15 + K), 7),
     # sin(r) = r + r^3 * p(r^2), cos(r) = 1 - r^2 / 2 + r^4 * p(r^2), |r| <= pi / 4
     "sin": lambda: remez(squared(lambda r: (sin(r) - r) / r**3), squared(lambda r: r**3 / sin(r)), TINY, (pi / 4) ** 2, 2),
     "cos": lambda: remez(squared(lambda r: (cos(r) - 1 + r * r / 2) / r**4), squared(lambda r: r**4 / cos(r)), TINY, (pi / 4) ** 2, 2),

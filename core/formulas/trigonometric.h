@@ -1,7 +1,7 @@
 // sin and cos.
 //
 // float: x is brought to [-pi/4, pi/4] in double and a float polynomial (tools/fit_formulas.py) does the rest, at most
-// 1.5 ulp. Lanes of 2^27 and more go one by one through the library's double function, so every input is right.
+// 2 ulp. Lanes of 2^27 and more go one by one through the library's double function, so every input is right.
 // double: the library's function, lane by lane. Infinities give NaN.
 #pragma once
 
@@ -62,7 +62,8 @@ template <class V>
 FUSELET_FN V sine_of(V r, Bits<V> quadrant) {
   V z = r * r;
   V sine = fma(r * z, polynomial(z, -0x1.555546p-3f, 0x1.11073ap-7f, -0x1.9943e2p-13f), r);  // error 2^-26.8
-  V cosine = polynomial(z, 0x1.55554ap-5f, -0x1.6c0c34p-10f, 0x1.99eb9ep-16f);               // error 2^-32
+  sine = with_sign_of(sine, r);  // -0 lost it
+  V cosine = polynomial(z, 0x1.55554ap-5f, -0x1.6c0c34p-10f, 0x1.99eb9ep-16f);  // error 2^-32
   cosine = fma(z * z, cosine, fma(z, splat<V>(-0.5f), splat<V>(1.0f)));
   V value = select((quadrant & 1u) != 0u, cosine, sine);
   return from_bits<V>(to_bits(value) ^ ((quadrant & 2u) << 30));
