@@ -17,7 +17,7 @@ install(EXPORT fuselet_targets NAMESPACE fuselet:: DESTINATION ${FUSELET_PACKAGE
 foreach(folder core autograd compiler)
   if(IS_DIRECTORY ${PROJECT_SOURCE_DIR}/${folder})
     install(DIRECTORY ${PROJECT_SOURCE_DIR}/${folder}/ DESTINATION ${include_dir}/${folder}
-      FILES_MATCHING PATTERN "*.h")
+      FILES_MATCHING PATTERN "*.h" PATTERN "*.inc")
   endif()
 endforeach()
 file(GLOB backend_headers CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/backends/*.h)
@@ -29,7 +29,7 @@ if(IS_DIRECTORY ${PROJECT_SOURCE_DIR}/frontend/cpp/fuselet)
     FILES_MATCHING PATTERN "*.h" PATTERN "fuselet" EXCLUDE)
 endif()
 install(DIRECTORY ${CMAKE_BINARY_DIR}/generated/ DESTINATION ${include_dir}
-  FILES_MATCHING PATTERN "*.h" PATTERN "frontend/python" EXCLUDE)
+  FILES_MATCHING PATTERN "*.h" PATTERN "*.inc" PATTERN "frontend/python" EXCLUDE)
 
 configure_package_config_file(${CMAKE_CURRENT_LIST_DIR}/fuseletConfig.cmake.in
   ${CMAKE_BINARY_DIR}/fuseletConfig.cmake INSTALL_DESTINATION ${FUSELET_PACKAGE_DIR})

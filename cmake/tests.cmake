@@ -34,7 +34,7 @@ foreach(folder core autograd compiler backends frontend)
 endforeach()
 
 file(GLOB bench_sources CONFIGURE_DEPENDS ${tests_dir}/perf/*.cpp)
-if(bench_sources AND NOT FUSELET_SANITIZE)
+if(EXISTS ${tests_dir}/perf/bench_cpu.cpp AND NOT FUSELET_SANITIZE)
   add_executable(bench_cpu ${bench_sources})
   target_link_libraries(bench_cpu PRIVATE fuselet fuselet_settings)
   add_dependencies(bench_cpu fuselet_generate)

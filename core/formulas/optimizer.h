@@ -4,7 +4,7 @@
 // scalar type. Includes no standard header.
 #pragma once
 
-#include "rounded.h"
+#include "core/formulas/rounded.h"
 
 namespace fuselet::formula {
 

@@ -1,7 +1,7 @@
 // Formulas that hand on one of their operands.
 #pragma once
 
-#include "lanes.h"
+#include "core/formulas/lanes.h"
 
 namespace fuselet::formula {
 

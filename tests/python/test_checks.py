@@ -1,5 +1,6 @@
 """Each check of `./dev check` finds a violation planted in a small tree and passes a clean one."""
 
+import os
 import shutil
 import subprocess
 import sys
@@ -11,7 +12,7 @@ ROOT = Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT))
 
 from tools.checks import (doc_links, file_names, file_sizes, formatting, header_form,  # noqa: E402
-                          include_direction, python_compiles, readmes)
+                          include_direction, lint, python_compiles, readmes)
 from tools.checks.tree import Tree  # noqa: E402
 
 
@@ -118,9 +119,18 @@ def test_python_compiles(plant):
 
 
 def test_formatting(plant):
-    program = next(filter(None, map(shutil.which, ["clang-format-14", "clang-format"])), None)
+    path = os.pathsep.join([os.environ.get("PATH", ""), str(Path(sys.executable).parent)])
+    program = shutil.which("clang-format-14", path=path) or shutil.which("clang-format", path=path)
     if program is None:
         pytest.skip("clang-format is not installed")
     tree = plant({".clang-format": "BasedOnStyle: Google\n", "core/good.cpp": "int x;\n",
                   "core/bad.cpp": "int   x ;\n"})
     assert found(formatting, tree, clang_format=program) == [("core/bad.cpp", 1)]
+    formatting.fix(tree, program)
+    assert found(formatting, tree, clang_format=program) == []
+
+
+def test_lint_says_when_it_did_not_run(plant):
+    tree = plant({"core/a.cpp": "int x;\n"})
+    assert found(lint, tree, everything=True) == [("lint", 0)]
+    assert found(lint, tree) == []

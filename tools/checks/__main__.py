@@ -1,6 +1,6 @@
 """Runs every check over the tree and lists what they find. Exit status 1 when something fails.
 
-usage: python3 -m tools.checks [--clang-format PROGRAM] [--lint-all | --no-lint]
+usage: python3 -m tools.checks [--clang-format PROGRAM] [--fix] [--lint-all | --no-lint]
 """
 
 import argparse
@@ -16,12 +16,15 @@ from tools.checks.tree import Tree
 def main():
     parser = argparse.ArgumentParser(prog="./dev check")
     parser.add_argument("--clang-format", default="clang-format", help=argparse.SUPPRESS)
+    parser.add_argument("--fix", action="store_true", help="format the C++ first")
     choice = parser.add_mutually_exclusive_group()
     choice.add_argument("--lint-all", action="store_true", help="clang-tidy over every source")
     choice.add_argument("--no-lint", action="store_true", help="no clang-tidy at all")
     arguments = parser.parse_args()
 
     tree = Tree(Path(__file__).resolve().parent.parent.parent)
+    if arguments.fix:
+        formatting.fix(tree, arguments.clang_format)
     checks = {
         "file sizes": file_sizes.find,
         "file names": file_names.find,

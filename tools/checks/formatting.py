@@ -8,11 +8,16 @@ from concurrent.futures import ThreadPoolExecutor
 from tools.checks.problem import Problem
 
 DIAGNOSTIC = re.compile(r"^(.+?):(\d+):\d+: (?:error|warning): (.*)$", re.MULTILINE)
+SUFFIXES = (".h", ".cpp", ".cu")
 FILES_A_CALL = 16
 
 
+def fix(tree, clang_format="clang-format"):
+    subprocess.run([clang_format, "-i", *tree.select(*SUFFIXES)], cwd=tree.root, check=True)
+
+
 def find(tree, clang_format="clang-format"):
-    paths = tree.select(".h", ".cpp", ".cu")
+    paths = tree.select(*SUFFIXES)
     batches = [paths[i:i + FILES_A_CALL] for i in range(0, len(paths), FILES_A_CALL)]
 
     def run(batch):

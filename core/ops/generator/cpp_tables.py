@@ -62,7 +62,7 @@ def op_table(rows):
                   str(row.returns), "false", f"OpKind::{row.kind.capitalize()}", f"Promotion::{PROMOTION[row.get('promotion', 'none')]}", str(row.get("promote_from", 0)),
                   f"CastPolicy::{CAST[row.get('cast')]}", bit(row.differentiable), bit(row.in_place), bit(row.get("function", True)),
                   bit(row.get("method", False)), "nullptr" if row.composite else f"shape::{shape_name(row)}",
-                  f"unfold_{row.name}" if row.composite else "nullptr"]
+                  f"unfold_{row.name}" if row.composite else "nullptr", *map(str, row.get("domain", [-3, 3]))]
         out.append("    {" + ", ".join(fields) + "},\n")
     out.append("};\nstatic_assert(std::size(kOps) == kNumOps);\n\n}  // namespace\n\n"
                "const Op& op_of(OpId id) { return kOps[static_cast<int>(id)]; }\n"
@@ -127,20 +127,26 @@ def pointwise_vjp(row: Row) -> str:
 
 
 def saves(row: Row):
-    """Bit masks of the arguments and of the results that the rule reads."""
+    """For each argument: bit masks of the arguments and of the results that its gradient reads."""
     vjp = row.get("vjp")
     if vjp == "decompose":
-        return sum(1 << i for i, _ in enumerate(row.args)), 0
+        return [((1 << len(row.args)) - 1, 0)] * len(row.args)
     if row.pointwise:
-        text = " ".join(vjp.values())
-        return (sum(1 << i for i, a in enumerate(row.args) if uses(text, a.name)), int(uses(text, "result")))
-    names = {a.name: i for i, a in enumerate(row.args)}
+        texts = [vjp.get(a.name, "") for a in row.args]
+        return [(sum(1 << i for i, a in enumerate(row.args) if uses(t, a.name)), int(uses(t, "result"))) for t in texts]
+    if isinstance(vjp, dict):
+        return [masks(row, vjp.get(a.name, [])) for a in row.args]
+    return [masks(row, vjp)] * len(row.args)
+
+
+def masks(row: Row, names):
+    index = {a.name: i for i, a in enumerate(row.args)}
     args = results = 0
-    for name in vjp:
-        if name.endswith("_meta") and name.removesuffix("_meta") in names:
+    for name in names:
+        if name.endswith("_meta") and name.removesuffix("_meta") in index:
             continue
-        if name in names:
-            args |= 1 << names[name]
+        if name in index:
+            args |= 1 << index[name]
         elif re.fullmatch(r"result\d?", name):
             results |= 1 << int(name.removeprefix("result") or 0)
         else:
@@ -160,11 +166,14 @@ def vjp_table(rows):
         if not row.differentiable:
             out.append("    {},\n")
             continue
-        args, results = saves(row)
+        by_arg = saves(row)
+        if len(by_arg) > 8:
+            raise SystemExit(f"operator table: row '{row.name}' is differentiable and has more than 8 arguments")
+        args, results = (", ".join(str(m[k]) for m in by_arg) for k in (0, 1))
         rule = f"vjp_{row.name}" if row.pointwise else f"vjp::{row.name}"
         if row.get("vjp") == "decompose":
             rule = "differentiate_decomposition"
-        out.append(f"    {{{rule}, {args}, {results}}},  // {row.name}\n")
+        out.append(f"    {{{rule}, {{{args}}}, {{{results}}}}},  // {row.name}\n")
     out.append("};\n\n}  // namespace\n\nconst VjpRule& vjp_of(const Op& op) { return kRules[static_cast<int>(op.id)]; }\n\n}  // namespace fuselet\n")
     return "".join(out)
 

@@ -1,0 +1,42 @@
+// The tape's node for a call of an operator of the table.
+#pragma once
+#include "autograd/vjp.h"
+
+namespace fuselet {
+
+// A tensor kept for backward, with the version that it had.
+struct SavedTensor {
+  Tensor tensor;
+  uint32_t version = 0;
+  bool present = false;
+};
+
+class OpNode final : public GradNode {
+ public:
+  // Keeps what the rule reads for the inputs that need a gradient. Called before the forward runs.
+  explicit OpNode(const Call& call);
+  // Keeps the results that the rule reads. Called after the forward has run.
+  void save_results(const Call& call);
+
+  std::string name() const override { return op_.name; }
+  std::vector<Tensor> apply(std::vector<Tensor> grads) override;
+  void release_saved() override;
+
+ private:
+  friend class VjpContext;
+  friend void differentiate_decomposition(VjpContext&);
+  const Tensor& unpack(const SavedTensor& saved, const char* what, int index) const;
+  int edge_of(int arg, int k) const { return first_edge_[static_cast<size_t>(arg)] + k; }
+
+  const Op& op_;
+  std::vector<OwnedArg> args_;         // plain arguments; tensors are left out
+  std::vector<SavedTensor> saved_args_;
+  std::vector<SavedTensor> saved_results_;
+  std::vector<int> first_edge_;        // of each argument
+  std::vector<TensorMeta> input_metas_;  // one an edge
+  std::vector<Tensor> input_grads_;      // while a rule runs
+  bool saves_anything_ = false;
+  bool released_ = false;
+};
+
+}  // namespace fuselet

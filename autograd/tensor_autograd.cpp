@@ -1,0 +1,70 @@
+// The autograd members of Tensor.
+#include <algorithm>
+
+#include "autograd/engine.h"
+#include "autograd/grad_node.h"
+#include "core/tensor.h"
+
+namespace fuselet {
+
+Tensor& Tensor::requires_grad_(bool on) {
+  FUSELET_CHECK(!on || is_float(dtype()), "requires_grad_: only floating tensors can require grad, got ", name_of(dtype()));
+  FUSELET_CHECK(is_leaf(), "requires_grad_: only a leaf can change whether it requires grad; use detach() for a tensor outside the graph");
+  if (on || impl_->autograd()) impl_->make_autograd().requires_grad = on;
+  return *this;
+}
+
+Tensor Tensor::grad() const {
+  const AutogradMeta* a = impl_->autograd();
+  if (!a) return Tensor();
+  if (a->retained && *a->retained) return Tensor(*a->retained);
+  return Tensor(a->grad);
+}
+
+void Tensor::set_grad(Tensor grad) {
+  if (grad.defined()) {
+    FUSELET_CHECK(same_sizes(grad.sizes(), sizes()) && grad.dtype() == dtype(), "set_grad: expected a gradient of shape ", to_string(sizes()),
+                  " and dtype ", name_of(dtype()), ", got ", to_string(grad.sizes()), " and ", name_of(grad.dtype()));
+  }
+  if (grad.defined() || impl_->autograd()) impl_->make_autograd().grad = grad.ptr();
+}
+
+void Tensor::backward(const Tensor& gradient, bool retain_graph, bool create_graph) const {
+  fuselet::backward({*this}, {gradient}, {retain_graph, create_graph});
+}
+
+int64_t Tensor::register_hook(TensorHook hook) const {
+  FUSELET_CHECK(requires_grad(), "register_hook: the tensor does not require grad");
+  AutogradMeta& a = impl_->make_autograd();
+  if (!a.hooks) a.hooks = std::make_shared<HookList>();
+  int64_t id = a.hooks->next_id++;
+  Edge edge = gradient_edge(*this);
+  if (edge.node) {
+    edge.node->hooks.push_back({id, edge.index, std::move(hook)});
+  } else {
+    a.hooks->hooks.emplace_back(id, std::move(hook));
+  }
+  return id;
+}
+
+void Tensor::remove_hook(int64_t id) const {
+  AutogradMeta& a = impl_->make_autograd();
+  if (a.hooks) std::erase_if(a.hooks->hooks, [&](const auto& h) { return h.first == id; });
+  if (Edge edge = gradient_edge(*this); edge.node) {
+    std::erase_if(edge.node->hooks, [&](const NodeHook& h) { return h.id == id && h.output == edge.index; });
+  }
+}
+
+void Tensor::retain_grad() const {
+  FUSELET_CHECK(requires_grad(), "retain_grad: the tensor does not require grad");
+  if (is_leaf()) return;
+  AutogradMeta& a = impl_->make_autograd();
+  if (a.retained) return;
+  a.retained = std::make_shared<TensorImplPtr>();
+  register_hook([box = a.retained](const Tensor& g) {
+    *box = g.ptr();
+    return Tensor();
+  });
+}
+
+}  // namespace fuselet
