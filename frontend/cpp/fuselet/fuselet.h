@@ -2,6 +2,7 @@
 #pragma once
 #include "autograd/custom_function.h"
 #include "autograd/engine.h"
+#include "backends/threads.h"
 #include "core/generator.h"
 #include "core/ops/functions.h"
 #include "frontend/cpp/checkpoint/checkpoint.h"
