@@ -38,7 +38,7 @@ Tensor var(const Tensor& self, IntList dim, int64_t correction, bool keepdim) {
 }
 
 Tensor dropout_grad(const Tensor& grad_output, const Tensor& mask, double p) {
-  return grad_output * mask * (keep_scale(keep_threshold(p)));
+  return grad_output * mask * philox::keep_scale(philox::keep_threshold(p));
 }
 
 Tensor addmm(const Tensor& self, const Tensor& mat1, const Tensor& mat2) { return self + matmul(mat1, mat2); }
