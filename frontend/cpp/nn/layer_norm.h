@@ -14,6 +14,8 @@ struct LayerNormOptions {
 class LayerNorm : public Module {
  public:
   explicit LayerNorm(IntList normalized_shape, LayerNormOptions options = {});
+  explicit LayerNorm(std::initializer_list<SymInt> normalized_shape, LayerNormOptions options = {})
+      : LayerNorm(IntList(normalized_shape), options) {}
   Tensor forward(const Tensor& input) override;
   const Tensor& weight() const { return parameter("weight"); }
   const Tensor& bias() const { return parameter("bias"); }
