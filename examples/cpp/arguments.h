@@ -11,7 +11,9 @@ class Arguments {
  public:
   Arguments(std::string program, std::string purpose) : program_(std::move(program)), purpose_(std::move(purpose)) {}
 
-  void add(std::string name, std::string value, std::string help) { options_.push_back({std::move(name), std::move(value), std::move(help)}); }
+  void add(std::string name, std::string value, std::string help) {
+    options_.push_back({std::move(name), std::move(value), std::move(help)});
+  }
 
   // Exits: with 0 after --help, with 2 after a mistake.
   void parse(int argc, char** argv) {
@@ -22,7 +24,8 @@ class Arguments {
         std::exit(0);
       }
       size_t equals = word.find('=');
-      Option* option = word.starts_with("--") ? find(word.substr(2, equals == std::string::npos ? equals : equals - 2)) : nullptr;
+      Option* option =
+          word.starts_with("--") ? find(word.substr(2, equals == std::string::npos ? equals : equals - 2)) : nullptr;
       if (!option) refuse("unknown option " + word);
       if (equals != std::string::npos) {
         option->value = word.substr(equals + 1);
@@ -58,7 +61,8 @@ class Arguments {
     const std::string& value = text(name);
     T result{};
     auto [end, error] = std::from_chars(value.data(), value.data() + value.size(), result);
-    if (error != std::errc() || end != value.data() + value.size()) refuse("--" + std::string(name) + " needs a number, got '" + value + "'");
+    if (error != std::errc() || end != value.data() + value.size())
+      refuse("--" + std::string(name) + " needs a number, got '" + value + "'");
     return result;
   }
   Option* find(std::string_view name) {

@@ -58,8 +58,8 @@ struct Block : nn::Module {
         before_attention(register_module("before_attention", nn::LayerNorm({s.width}))),
         before_mlp(register_module("before_mlp", nn::LayerNorm({s.width}))),
         attention(register_module("attention", CausalSelfAttention(s))),
-        mlp(register_module("mlp", nn::Sequential(nn::Linear(s.width, 4 * s.width), nn::GELU(), nn::Linear(4 * s.width, s.width),
-                                                  nn::Dropout(s.dropout)))) {}
+        mlp(register_module("mlp", nn::Sequential(nn::Linear(s.width, 4 * s.width), nn::GELU(),
+                                                  nn::Linear(4 * s.width, s.width), nn::Dropout(s.dropout)))) {}
 
   Tensor forward(const Tensor& x) override {
     Tensor y = x + attention(before_attention(x));
@@ -97,7 +97,9 @@ struct CharGpt : nn::Module {
     return head(last_norm(x));
   }
 
-  Tensor loss(const data::Example& batch) { return nn::functional::cross_entropy((*this)(batch[0]).view({-1, sizes.vocabulary}), batch[1].view({-1})); }
+  Tensor loss(const data::Example& batch) {
+    return nn::functional::cross_entropy((*this)(batch[0]).view({-1, sizes.vocabulary}), batch[1].view({-1}));
+  }
 };
 
 // The sources in alphabetical order, so that the text is the same everywhere.
@@ -122,7 +124,8 @@ std::string own_sources() {
 }
 
 // Continues `prompt`, drawing each character from the model's distribution at the given temperature.
-std::string sample(CharGpt& model, const data::CharVocabulary& vocabulary, const std::string& prompt, int64_t length, double temperature) {
+std::string sample(CharGpt& model, const data::CharVocabulary& vocabulary, const std::string& prompt, int64_t length,
+                   double temperature) {
   NoGradGuard no_grad;
   model.eval();
   std::vector<double> start = vocabulary.encode(prompt).to_vector();
@@ -161,7 +164,8 @@ int run(const Arguments& arguments) {
   Tensor tokens = vocabulary.encode(text);
   int64_t cut = tokens.size(0) * 9 / 10;
   data::TextWindows training(tokens.slice(0, 0, cut), context), held_out(tokens.slice(0, cut), context);
-  data::DataLoader loader(training, {.batch_size = arguments.integer("batch"), .shuffle = true, .seed = seed, .drop_last = true});
+  data::DataLoader loader(training,
+                          {.batch_size = arguments.integer("batch"), .shuffle = true, .seed = seed, .drop_last = true});
 
   CharGpt model({.vocabulary = vocabulary.size(),
                  .context = context,
@@ -170,7 +174,9 @@ int run(const Arguments& arguments) {
                  .layers = arguments.integer("layers"),
                  .dropout = arguments.real("dropout")});
   // Vectors (biases and norms) do not decay.
-  optim::Group<optim::AdamWOptions> matrices{{}, {.lr = arguments.real("lr"), .betas = {0.9, 0.98}, .weight_decay = 0.1}}, vectors = matrices;
+  optim::Group<optim::AdamWOptions> matrices{{},
+                                             {.lr = arguments.real("lr"), .betas = {0.9, 0.98}, .weight_decay = 0.1}},
+      vectors = matrices;
   vectors.options.weight_decay = 0;
   int64_t parameters = 0;
   for (const Tensor& p : model.parameters()) {
@@ -191,7 +197,8 @@ int run(const Arguments& arguments) {
   int64_t step = 0;
   if (!arguments.text("resume").empty()) {
     State user = load_checkpoint(arguments.text("resume"), checkpoint);
-    if (user.get_text("characters") != vocabulary.characters()) fail("the checkpoint was trained on a text of other characters");
+    if (user.get_text("characters") != vocabulary.characters())
+      fail("the checkpoint was trained on a text of other characters");
     step = user.get_int("step");
     std::printf("resumed after step %lld\n", static_cast<long long>(step));
   }
@@ -226,7 +233,8 @@ int run(const Arguments& arguments) {
   }
   bar.finish();
   std::string prompt = arguments.text("prompt");
-  std::printf("--- sample ---\n%s\n", sample(model, vocabulary, prompt, arguments.integer("sample"), arguments.real("temperature")).c_str());
+  std::printf("--- sample ---\n%s\n",
+              sample(model, vocabulary, prompt, arguments.integer("sample"), arguments.real("temperature")).c_str());
   std::printf("held-out loss %.4f\n", held_out_loss(model, held_out));
   return 0;
 }

@@ -18,12 +18,14 @@ constexpr double kBrightest = 16;
 // x: (N, 1, 8, 8); logits: (N, 10)
 nn::Sequential make_model(const std::string& name) {
   if (name == "mlp") {
-    return nn::Sequential(nn::Flatten(), nn::Linear(kSide * kSide, 128), nn::ReLU(), nn::Dropout(0.2), nn::Linear(128, kClasses));
+    return nn::Sequential(nn::Flatten(), nn::Linear(kSide * kSide, 128), nn::ReLU(), nn::Dropout(0.2),
+                          nn::Linear(128, kClasses));
   }
   return nn::Sequential(nn::Conv2d(1, 16, 3, {.padding = 1}), nn::ReLU(),   // (N, 16, 8, 8)
                         nn::Conv2d(16, 32, 3, {.padding = 1}), nn::ReLU(),  // (N, 32, 8, 8)
                         nn::MaxPool2d(2),                                   // (N, 32, 4, 4)
-                        nn::Flatten(), nn::Dropout(0.25), nn::Linear(32 * 4 * 4, 64), nn::ReLU(), nn::Linear(64, kClasses));
+                        nn::Flatten(), nn::Dropout(0.25), nn::Linear(32 * 4 * 4, 64), nn::ReLU(),
+                        nn::Linear(64, kClasses));
 }
 
 // The data lie in the source tree; the program runs from there or from a build folder below it.
@@ -63,7 +65,8 @@ int run(const Arguments& arguments) {
   manual_seed(seed);
 
   fs::path folder = find_data(arguments.text("data"));
-  Tensor images = data::read_idx(folder / "digits-images.idx3-ubyte"), labels = data::read_idx(folder / "digits-labels.idx1-ubyte");
+  Tensor images = data::read_idx(folder / "digits-images.idx3-ubyte"),
+         labels = data::read_idx(folder / "digits-labels.idx1-ubyte");
   Tensor inputs = images.cast(kFloat32).unsqueeze(1) / kBrightest;
   data::TensorDataset digits(inputs, labels.cast(kInt64));
   // The split is the same for every seed, so that accuracies compare.
@@ -86,7 +89,8 @@ int run(const Arguments& arguments) {
 
   for (int64_t epoch = loader.epoch(); epoch < epochs; epoch = loader.epoch()) {
     model.train();
-    ProgressBar bar(loader.num_batches(), {.label = concat("epoch ", epoch + 1), .quiet = arguments.text("progress") == "off"});
+    ProgressBar bar(loader.num_batches(),
+                    {.label = concat("epoch ", epoch + 1), .quiet = arguments.text("progress") == "off"});
     double total = 0;
     for (const data::Example& batch : loader) {
       optimizer.zero_grad();
@@ -99,8 +103,9 @@ int run(const Arguments& arguments) {
     }
     bar.finish();
     Score score = evaluate(model, parts[1]);
-    std::printf("epoch %2lld  training loss %.4f  test loss %.4f  test accuracy %.4f\n", static_cast<long long>(epoch + 1),
-                total / static_cast<double>(loader.num_batches()), score.loss, score.accuracy);
+    std::printf("epoch %2lld  training loss %.4f  test loss %.4f  test accuracy %.4f\n",
+                static_cast<long long>(epoch + 1), total / static_cast<double>(loader.num_batches()), score.loss,
+                score.accuracy);
     std::fflush(stdout);
     if (!arguments.text("save").empty()) {
       checkpoint.user.values["model"] = name;

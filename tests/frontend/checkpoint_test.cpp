@@ -126,7 +126,8 @@ TEST_CASE("a damaged or unfit checkpoint changes nothing") {
   Run run(2);
   run.train(2);
   std::vector<double> weights = run.weights();
-  State optimizer = run.optimizer.state_dict(), scheduler = run.scheduler.state_dict(), loader = run.loader.state_dict();
+  State optimizer = run.optimizer.state_dict(), scheduler = run.scheduler.state_dict(),
+        loader = run.loader.state_dict();
   GeneratorState generator = default_generator().state();
   auto refused = [&](const Checkpoint& parts, const char* reason) {
     CHECK_THROWS_WITH_AS(load_checkpoint(path, parts), doctest::Contains(reason), Error);

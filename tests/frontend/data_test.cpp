@@ -110,7 +110,8 @@ TEST_CASE("a loader resumes inside an epoch and keeps the later ones") {
     CHECK(seen == expected);
   }
   data::DataLoader different(numbers(8), options);
-  CHECK_THROWS_WITH_AS(different.load_state_dict(whole.state_dict()), doctest::Contains("examples 9, this loader 8"), Error);
+  CHECK_THROWS_WITH_AS(different.load_state_dict(whole.state_dict()), doctest::Contains("examples 9, this loader 8"),
+                       Error);
 }
 
 TEST_CASE("a loop left early is followed by the next epoch") {
@@ -151,7 +152,8 @@ TEST_CASE("random_split is disjoint, complete and depends on its seed alone") {
 
 TEST_CASE("the digits are read") {
   std::string folder = std::string(FUSELET_SOURCE_DIR) + "/examples/data/";
-  Tensor images = data::read_idx(folder + "digits-images.idx3-ubyte"), labels = data::read_idx(folder + "digits-labels.idx1-ubyte");
+  Tensor images = data::read_idx(folder + "digits-images.idx3-ubyte"),
+         labels = data::read_idx(folder + "digits-labels.idx1-ubyte");
   CHECK(to_string(images.sizes()) == "[1797, 8, 8]");
   CHECK(labels.size(0) == 1797);
   std::vector<double> values = images.to_vector();

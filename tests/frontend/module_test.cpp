@@ -27,7 +27,8 @@ std::vector<std::string> names_of(const nn::NamedTensors& list) {
 
 TEST_CASE("parameters are named by path, in registration order") {
   Net net;
-  CHECK(names_of(net.named_parameters()) == std::vector<std::string>{"scale", "hidden.weight", "hidden.bias", "output.weight"});
+  CHECK(names_of(net.named_parameters()) ==
+        std::vector<std::string>{"scale", "hidden.weight", "hidden.bias", "output.weight"});
   CHECK(names_of(net.named_buffers()) == std::vector<std::string>{"count"});
   CHECK(net.parameters().size() == 4);
   CHECK(net.modules().size() == 3);
@@ -97,7 +98,8 @@ TEST_CASE("load_state_dict checks everything before it copies anything") {
   CHECK_THROWS_WITH_AS(net.load_state_dict(unexpected), doctest::Contains("unexpected: extra"), Error);
   nn::NamedTensors shape = good;
   shape[3].second = ones({2, 5});
-  CHECK_THROWS_WITH_AS(net.load_state_dict(shape), doctest::Contains("output.weight: shape [2, 5] does not fit [2, 4]"), Error);
+  CHECK_THROWS_WITH_AS(net.load_state_dict(shape), doctest::Contains("output.weight: shape [2, 5] does not fit [2, 4]"),
+                       Error);
   nn::NamedTensors dtype = good;
   dtype[0].second = ones({2}, kInt64);
   CHECK_THROWS_WITH_AS(net.load_state_dict(dtype), doctest::Contains("scale: dtype int64"), Error);

@@ -28,7 +28,10 @@ struct Captured {
 TEST_CASE("plain lines come now and then, and one at the end") {
   Captured out;
   {
-    ProgressBar bar(100, {.label = "epoch 1", .file = out.file, .terminal = false, .seconds_between_lines = 10, .clock = [&] { return out.time; }});
+    ProgressBar bar(
+        100, {.label = "epoch 1", .file = out.file, .terminal = false, .seconds_between_lines = 10, .clock = [&] {
+                return out.time;
+              }});
     for (int i = 0; i < 100; ++i) {
       out.time += 0.25;
       bar.update(1, 0.5);

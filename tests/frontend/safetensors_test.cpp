@@ -65,15 +65,18 @@ TEST_CASE("every dtype, shape and metadata text survives a round trip") {
 
 TEST_CASE("the layout is the format's") {
   SafetensorsFile file = parse_safetensors(
-      container(R"({"a":{"dtype":"I32","shape":[2],"data_offsets":[0,8]},"__metadata__":{"k":"v"}}  )", std::string("\x01\0\0\0\xff\xff\xff\xff", 8)),
+      container(R"({"a":{"dtype":"I32","shape":[2],"data_offsets":[0,8]},"__metadata__":{"k":"v"}}  )",
+                std::string("\x01\0\0\0\xff\xff\xff\xff", 8)),
       "file");
   REQUIRE(file.tensors.size() == 1);
   CHECK(file.tensors[0].second.to_vector() == std::vector<double>{1, -1});
   CHECK(file.metadata.at("k") == "v");
   std::string header = safetensors_header({{"b", zeros({3}, kUInt8)}, {"d", zeros({1}, kFloat64)}}, {});
   // The wide elements come first, so each tensor is aligned.
-  CHECK(header.substr(8) == R"({"b":{"dtype":"U8","shape":[3],"data_offsets":[8,11]},"d":{"dtype":"F64","shape":[1],"data_offsets":[0,8]}})" +
-                                std::string(header.size() % 8 == 0 ? header.size() - 8 - 106 : 0, ' '));
+  CHECK(
+      header.substr(8) ==
+      R"({"b":{"dtype":"U8","shape":[3],"data_offsets":[8,11]},"d":{"dtype":"F64","shape":[1],"data_offsets":[0,8]}})" +
+          std::string(header.size() % 8 == 0 ? header.size() - 8 - 106 : 0, ' '));
   CHECK(header.size() % 8 == 0);
 }
 
@@ -103,7 +106,8 @@ TEST_CASE("a flipped byte in the header is refused, or changes a name or text an
         SafetensorsFile file = parse_safetensors(flipped, "flipped");
         ++accepted;
         size_t elements = 0;
-        for (const auto& [name, value] : file.tensors) elements += static_cast<size_t>(value.numel()) * size_of(value.dtype());
+        for (const auto& [name, value] : file.tensors)
+          elements += static_cast<size_t>(value.numel()) * size_of(value.dtype());
         CHECK(elements == 56);
       } catch (const Error&) {
         ++refused;
@@ -124,7 +128,8 @@ TEST_CASE("each kind of damage has its message") {
   refuse(R"({"a":{"dtype":"U8","shape":[2],"data_offsets":[2,0]}})", "xx", "does not fit its offsets");
   refuse(R"({"a":{"dtype":"U9","shape":[2],"data_offsets":[0,2]}})", "xx", "unknown dtype 'U9'");
   refuse(R"({"a":{"dtype":"U8","shape":[4611686018427387904],"data_offsets":[0,2]}})", "xx", "no number");
-  refuse(R"({"a":{"dtype":"F64","shape":[4294967296,4294967296],"data_offsets":[0,0]}})", "", "does not fit its offsets");
+  refuse(R"({"a":{"dtype":"F64","shape":[4294967296,4294967296],"data_offsets":[0,0]}})", "",
+         "does not fit its offsets");
   refuse(R"({"a":{"dtype":"U8","shape":[-2],"data_offsets":[0,2]}})", "xx", "unsigned integer");
   refuse(R"({"a":{"dtype":"U8","shape":[2]}})", "xx", "is not {dtype, shape, data_offsets}");
   refuse(R"({"__metadata__":{"a":1}})", "", "is no string");
@@ -155,7 +160,8 @@ TEST_CASE("escapes are read") {
 
 TEST_CASE("writing fails cleanly") {
   TemporaryFolder folder;
-  CHECK_THROWS_WITH_AS(save_safetensors(folder.file("no/such/folder"), {{"a", ones({1})}}), doctest::Contains("cannot write"), Error);
+  CHECK_THROWS_WITH_AS(save_safetensors(folder.file("no/such/folder"), {{"a", ones({1})}}),
+                       doctest::Contains("cannot write"), Error);
   std::string path = folder.file("kept");
   write(path, "old");
   CHECK_THROWS_AS(save_safetensors(path, {{"a", ones({1})}, {"a", ones({1})}}), Error);

@@ -83,19 +83,22 @@ State load_checkpoint(const std::string& path, const Checkpoint& parts) {
   NoGradGuard no_grad;
   SafetensorsFile file = load_safetensors(path);
   State all{std::move(file.tensors), std::move(file.metadata)};
-  FUSELET_CHECK(all.has(kFormatKey), "load_checkpoint: '", path, "' is a safetensors file, but no checkpoint; load_safetensors reads it");
-  FUSELET_CHECK(all.get_text(kFormatKey) == kFormat, "load_checkpoint: '", path, "' is of version ", all.get_text(kFormatKey), ", expected ", kFormat);
+  FUSELET_CHECK(all.has(kFormatKey), "load_checkpoint: '", path,
+                "' is a safetensors file, but no checkpoint; load_safetensors reads it");
+  FUSELET_CHECK(all.get_text(kFormatKey) == kFormat, "load_checkpoint: '", path, "' is of version ",
+                all.get_text(kFormatKey), ", expected ", kFormat);
   std::string expected = all.get_text(kChecksumKey);
   all.values.erase(kChecksumKey);
-  FUSELET_CHECK(checksum_of(all) == expected, "load_checkpoint: '", path, "' is damaged: its checksum does not fit its content");
+  FUSELET_CHECK(checksum_of(all) == expected, "load_checkpoint: '", path,
+                "' is damaged: its checksum does not fit its content");
 
   GeneratorState drawn;
   if (parts.generator) {
     State state = part_of(all, "generator", path);
     drawn = {state.get_uint("seed"), state.get_uint("draws")};
   }
-  // Each part checks before it changes, so only those already loaded need to go back. The scheduler sets the optimizer's
-  // rates, hence comes after it and goes back before it.
+  // Each part checks before it changes, so only those already loaded need to go back. The scheduler sets the
+  // optimizer's rates, hence comes after it and goes back before it.
   State old_optimizer, old_scheduler, old_loader;
   if (parts.optimizer) old_optimizer = parts.optimizer->state_dict();
   if (parts.scheduler) old_scheduler = parts.scheduler->state_dict();

@@ -25,8 +25,8 @@ struct Checkpoint {
 };
 
 void save_checkpoint(const std::string& path, const Checkpoint& parts);
-// Returns the caller's own state. On an Error (a damaged file, a part that the file lacks or that does not fit) every part
-// is as it was before.
+// Returns the caller's own state. On an Error (a damaged file, a part that the file lacks or that does not fit) every
+// part is as it was before.
 State load_checkpoint(const std::string& path, const Checkpoint& parts);
 
 }  // namespace fuselet

@@ -58,10 +58,14 @@ class Parser {
     if (depth > kDeepest) refuse("nesting too deep");
     skip_space();
     switch (peek()) {
-      case '{': return {parse_object(depth)};
-      case '[': return {parse_array(depth)};
-      case '"': return {parse_string()};
-      default: return {parse_unsigned()};
+      case '{':
+        return {parse_object(depth)};
+      case '[':
+        return {parse_array(depth)};
+      case '"':
+        return {parse_string()};
+      default:
+        return {parse_unsigned()};
     }
   }
 
@@ -110,7 +114,10 @@ class Parser {
     uint32_t value = 0;
     for (int i = 0; i < 4; ++i, ++at_) {
       char c = peek();
-      int digit = c >= '0' && c <= '9' ? c - '0' : c >= 'a' && c <= 'f' ? c - 'a' + 10 : c >= 'A' && c <= 'F' ? c - 'A' + 10 : -1;
+      int digit = c >= '0' && c <= '9'   ? c - '0'
+                  : c >= 'a' && c <= 'f' ? c - 'a' + 10
+                  : c >= 'A' && c <= 'F' ? c - 'A' + 10
+                                         : -1;
       if (digit < 0) refuse("expected four hexadecimal digits");
       value = value << 4 | static_cast<uint32_t>(digit);
     }
@@ -141,7 +148,8 @@ class Parser {
     } else if (point < 0x800) {
       out += {static_cast<char>(0xc0 | point >> 6), static_cast<char>(0x80 | (point & 0x3f))};
     } else if (point < 0x10000) {
-      out += {static_cast<char>(0xe0 | point >> 12), static_cast<char>(0x80 | (point >> 6 & 0x3f)), static_cast<char>(0x80 | (point & 0x3f))};
+      out += {static_cast<char>(0xe0 | point >> 12), static_cast<char>(0x80 | (point >> 6 & 0x3f)),
+              static_cast<char>(0x80 | (point & 0x3f))};
     } else {
       out += {static_cast<char>(0xf0 | point >> 18), static_cast<char>(0x80 | (point >> 12 & 0x3f)),
               static_cast<char>(0x80 | (point >> 6 & 0x3f)), static_cast<char>(0x80 | (point & 0x3f))};

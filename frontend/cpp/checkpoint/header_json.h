@@ -1,5 +1,6 @@
 // The part of JSON (RFC 8259) that a safetensors header consists of: objects, arrays, strings and unsigned integers.
-// Strict: anything else, a repeated key, a trailing comma, invalid UTF-8 or text after the value is an Error naming the byte.
+// Strict: anything else, a repeated key, a trailing comma, invalid UTF-8 or text after the value is an Error naming the
+// byte.
 #pragma once
 #include <cstdint>
 #include <string>

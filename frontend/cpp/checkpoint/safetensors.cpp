@@ -39,8 +39,9 @@ std::optional<DType> parse_format_name(const std::string& name) {
 std::vector<size_t> layout_order(const NamedTensors& tensors) {
   std::vector<size_t> order(tensors.size());
   std::iota(order.begin(), order.end(), size_t{0});
-  std::stable_sort(order.begin(), order.end(),
-                   [&](size_t a, size_t b) { return size_of(tensors[a].second.dtype()) > size_of(tensors[b].second.dtype()); });
+  std::stable_sort(order.begin(), order.end(), [&](size_t a, size_t b) {
+    return size_of(tensors[a].second.dtype()) > size_of(tensors[b].second.dtype());
+  });
   return order;
 }
 
@@ -71,8 +72,8 @@ Entry parse_entry(const std::string& name, const JsonValue& value, const std::st
   const auto* dtype_name = object ? member_as<std::string>(*object, "dtype") : nullptr;
   const auto* shape = object ? member_as<JsonValue::Array>(*object, "shape") : nullptr;
   const auto* offsets = object ? member_as<JsonValue::Array>(*object, "data_offsets") : nullptr;
-  bool complete = dtype_name && shape && offsets && offsets->size() == 2 && object->size() == 3 && (*offsets)[0].as<uint64_t>() &&
-                  (*offsets)[1].as<uint64_t>();
+  bool complete = dtype_name && shape && offsets && offsets->size() == 2 && object->size() == 3 &&
+                  (*offsets)[0].as<uint64_t>() && (*offsets)[1].as<uint64_t>();
   FUSELET_CHECK(complete, "'", origin, "': the entry of '", name, "' is not {dtype, shape, data_offsets}");
   std::optional<DType> dtype = parse_format_name(*dtype_name);
   FUSELET_CHECK(dtype, "'", origin, "': '", name, "' has the unknown dtype '", *dtype_name, "'");
@@ -87,8 +88,9 @@ Entry parse_entry(const std::string& name, const JsonValue& value, const std::st
     fits &= !__builtin_mul_overflow(bytes, *n == 0 ? 1 : *n, &bytes);
   }
   if (empty) bytes = 0;
-  FUSELET_CHECK(fits && entry.begin <= entry.end && entry.end - entry.begin == bytes, "'", origin, "': '", name, "' of shape ",
-                to_string(IntList(entry.sizes).view()), " and dtype ", *dtype_name, " does not fit its offsets ", entry.begin, " to ", entry.end);
+  FUSELET_CHECK(fits && entry.begin <= entry.end && entry.end - entry.begin == bytes, "'", origin, "': '", name,
+                "' of shape ", to_string(IntList(entry.sizes).view()), " and dtype ", *dtype_name,
+                " does not fit its offsets ", entry.begin, " to ", entry.end);
   return entry;
 }
 
@@ -133,14 +135,16 @@ std::string safetensors_header(const NamedTensors& tensors, const std::map<std::
   return header + json;
 }
 
-void save_safetensors(const std::string& path, const NamedTensors& tensors, const std::map<std::string, std::string>& metadata) {
+void save_safetensors(const std::string& path, const NamedTensors& tensors,
+                      const std::map<std::string, std::string>& metadata) {
   NoGradGuard no_grad;
   std::string header = safetensors_header(tensors, metadata);
   std::vector<Tensor> dense;
   std::vector<std::string_view> pieces = {header};
   for (size_t i : layout_order(tensors)) {
     const Tensor& value = tensors[i].second;
-    FUSELET_CHECK(value.device() == Device{}, "save_safetensors: '", tensors[i].first, "' is on ", to_string(value.device()), ", expected the CPU");
+    FUSELET_CHECK(value.device() == Device{}, "save_safetensors: '", tensors[i].first, "' is on ",
+                  to_string(value.device()), ", expected the CPU");
     dense.push_back(value.contiguous());
     if (bytes_of(value)) pieces.emplace_back(static_cast<const char*>(dense.back().raw_data()), bytes_of(value));
   }
@@ -151,9 +155,10 @@ SafetensorsFile parse_safetensors(std::string_view bytes, const std::string& ori
   FUSELET_CHECK(bytes.size() >= kLengthBytes, "'", origin, "' is truncated: ", bytes.size(), " bytes hold no header");
   uint64_t header_length = 0;
   std::memcpy(&header_length, bytes.data(), kLengthBytes);
-  FUSELET_CHECK(header_length <= kLongestHeader, "'", origin, "' is no safetensors file: a header of ", header_length, " bytes");
-  FUSELET_CHECK(header_length <= bytes.size() - kLengthBytes, "'", origin, "' is truncated: the header has ", header_length, " bytes, the file ",
-                bytes.size());
+  FUSELET_CHECK(header_length <= kLongestHeader, "'", origin, "' is no safetensors file: a header of ", header_length,
+                " bytes");
+  FUSELET_CHECK(header_length <= bytes.size() - kLengthBytes, "'", origin, "' is truncated: the header has ",
+                header_length, " bytes, the file ", bytes.size());
   std::string_view text = bytes.substr(kLengthBytes, header_length), data = bytes.substr(kLengthBytes + header_length);
   FUSELET_CHECK(text.starts_with('{'), "'", origin, "' is no safetensors file: its header does not start with '{'");
   JsonValue header;
@@ -182,13 +187,16 @@ SafetensorsFile parse_safetensors(std::string_view bytes, const std::string& ori
             [](const Entry* a, const Entry* b) { return std::pair(a->begin, a->end) < std::pair(b->begin, b->end); });
   uint64_t reached = 0;
   for (const Entry* entry : by_offset) {
-    FUSELET_CHECK(entry->begin == reached, "'", origin, "': '", entry->name, "' starts at byte ", entry->begin, ", which ",
-                  entry->begin < reached ? "overlaps the tensor before it" : "leaves a hole behind", " at ", reached);
+    FUSELET_CHECK(entry->begin == reached, "'", origin, "': '", entry->name, "' starts at byte ", entry->begin,
+                  ", which ", entry->begin < reached ? "overlaps the tensor before it" : "leaves a hole behind", " at ",
+                  reached);
     reached = entry->end;
   }
-  FUSELET_CHECK(reached == data.size(), "'", origin, "' is ", reached > data.size() ? "truncated" : "longer than its header says", ": ", data.size(),
+  FUSELET_CHECK(reached == data.size(), "'", origin, "' is ",
+                reached > data.size() ? "truncated" : "longer than its header says", ": ", data.size(),
                 " bytes of elements, expected ", reached);
-  for (const Entry& entry : entries) file.tensors.emplace_back(entry.name, copy_bytes(data.data() + entry.begin, entry.sizes, entry.dtype));
+  for (const Entry& entry : entries)
+    file.tensors.emplace_back(entry.name, copy_bytes(data.data() + entry.begin, entry.sizes, entry.dtype));
   return file;
 }
 

@@ -10,7 +10,8 @@ T parse(const State& state, const std::string& name, const char* what, Format...
   const std::string& text = state.get_text(name);
   T value{};
   auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value, format...);
-  FUSELET_CHECK(error == std::errc() && end == text.data() + text.size(), "state: '", name, "' should be ", what, ", got '", text, "'");
+  FUSELET_CHECK(error == std::errc() && end == text.data() + text.size(), "state: '", name, "' should be ", what,
+                ", got '", text, "'");
   return value;
 }
 

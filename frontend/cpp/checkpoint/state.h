@@ -1,5 +1,5 @@
-// State: what an optimizer, a scheduler, a loader or a whole run needs to go on where it stopped: tensors and small values,
-// by name. Values are text, so that every one survives bit for bit (doubles are written in hexadecimal).
+// State: what an optimizer, a scheduler, a loader or a whole run needs to go on where it stopped: tensors and small
+// values, by name. Values are text, so that every one survives bit for bit (doubles are written in hexadecimal).
 #pragma once
 #include <cstdint>
 #include <map>

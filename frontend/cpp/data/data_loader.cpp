@@ -10,8 +10,9 @@ namespace fuselet::data {
 DataLoader::DataLoader(DatasetPtr dataset, LoaderOptions options) : dataset_(std::move(dataset)), options_(options) {
   FUSELET_CHECK(dataset_, "DataLoader: no dataset");
   FUSELET_CHECK(options.batch_size > 0, "DataLoader: batch_size must be positive, got ", options.batch_size);
-  FUSELET_CHECK(options.workers >= 0 && options.prefetch > 0, "DataLoader: workers must not be negative and prefetch positive, got ",
-                options.workers, " and ", options.prefetch);
+  FUSELET_CHECK(options.workers >= 0 && options.prefetch > 0,
+                "DataLoader: workers must not be negative and prefetch positive, got ", options.workers, " and ",
+                options.prefetch);
 }
 
 int64_t DataLoader::num_batches() const {
@@ -40,8 +41,8 @@ DataLoader::Iterator DataLoader::begin() {
     std::iota(order_.begin(), order_.end(), 0);
   }
   if (options_.workers > 0 && position_ < num_batches()) {
-    prefetcher_ = std::make_unique<Prefetcher>([this](int64_t number) { return batch_at(number); }, position_, num_batches(), options_.workers,
-                                               options_.workers * options_.prefetch);
+    prefetcher_ = std::make_unique<Prefetcher>([this](int64_t number) { return batch_at(number); }, position_,
+                                               num_batches(), options_.workers, options_.workers * options_.prefetch);
   }
   return Iterator(this);
 }
@@ -78,7 +79,8 @@ State DataLoader::state_dict() const {
 
 void DataLoader::load_state_dict(const State& state) {
   auto must_equal = [&](const char* name, int64_t own) {
-    FUSELET_CHECK(state.get_int(name) == own, "DataLoader: the state has ", name, " ", state.get_int(name), ", this loader ", own);
+    FUSELET_CHECK(state.get_int(name) == own, "DataLoader: the state has ", name, " ", state.get_int(name),
+                  ", this loader ", own);
   };
   must_equal("examples", dataset_->size());
   must_equal("batch_size", options_.batch_size);
@@ -86,8 +88,8 @@ void DataLoader::load_state_dict(const State& state) {
   must_equal("drop_last", options_.drop_last);
   uint64_t seed = state.get_uint("seed");
   int64_t epoch = state.get_int("epoch"), position = state.get_int("position");
-  FUSELET_CHECK(epoch >= 0 && position >= 0 && position <= num_batches(), "DataLoader: the state stands at batch ", position, " of epoch ",
-                epoch, ", this loader has ", num_batches());
+  FUSELET_CHECK(epoch >= 0 && position >= 0 && position <= num_batches(), "DataLoader: the state stands at batch ",
+                position, " of epoch ", epoch, ", this loader has ", num_batches());
   prefetcher_.reset();
   options_.seed = seed;
   epoch_ = epoch;

@@ -3,9 +3,10 @@
 //   data::DataLoader loader(data::TensorDataset(images, labels), {.batch_size = 32, .shuffle = true, .seed = 7});
 //   for (const data::Example& batch : loader) { … batch[0], batch[1] … }
 //
-// Each `for` is an epoch. The order is a function of (seed, epoch) alone, whatever the number of threads. state_dict() tells
-// where the loader stands: after load_state_dict() the next `for` goes on with the first batch that had not been handed out.
-// A loop left early is given up; the next one is a new epoch. An exception of the dataset is thrown by the loop.
+// Each `for` is an epoch. The order is a function of (seed, epoch) alone, whatever the number of threads. state_dict()
+// tells where the loader stands: after load_state_dict() the next `for` goes on with the first batch that had not been
+// handed out. A loop left early is given up; the next one is a new epoch. An exception of the dataset is thrown by the
+// loop.
 #pragma once
 #include <memory>
 
@@ -28,8 +29,8 @@ class DataLoader {
  public:
   DataLoader(DatasetPtr dataset, LoaderOptions options = {});
   template <class D>
-    requires std::is_base_of_v<Dataset, D>
-  DataLoader(D dataset, LoaderOptions options = {}) : DataLoader(DatasetPtr(std::make_shared<D>(std::move(dataset))), options) {}
+  requires std::is_base_of_v<Dataset, D> DataLoader(D dataset, LoaderOptions options = {})
+      : DataLoader(DatasetPtr(std::make_shared<D>(std::move(dataset))), options) {}
 
   // Batches of a whole epoch.
   int64_t num_batches() const;
@@ -56,7 +57,8 @@ class DataLoader {
   End end() const { return {}; }
 
   State state_dict() const;
-  // Error, before anything changes, if the state is of a loader with another number of examples, batch size or shuffling.
+  // Error, before anything changes, if the state is of a loader with another number of examples, batch size or
+  // shuffling.
   void load_state_dict(const State& state);
 
  private:

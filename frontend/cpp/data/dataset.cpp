@@ -45,7 +45,8 @@ Example Dataset::get_batch(std::span<const int64_t> indices) const {
   for (int64_t i : indices) {
     Example example = get(i);
     if (columns.empty()) columns.resize(example.size());
-    FUSELET_CHECK(example.size() == columns.size(), "DataLoader: example ", i, " has ", example.size(), " tensors, others ", columns.size());
+    FUSELET_CHECK(example.size() == columns.size(), "DataLoader: example ", i, " has ", example.size(),
+                  " tensors, others ", columns.size());
     for (size_t c = 0; c < columns.size(); ++c) columns[c].push_back(std::move(example[c]));
   }
   Example batch;
@@ -56,8 +57,8 @@ Example Dataset::get_batch(std::span<const int64_t> indices) const {
 TensorDataset::TensorDataset(std::vector<Tensor> tensors) : tensors_(std::move(tensors)) {
   FUSELET_CHECK(!tensors_.empty(), "TensorDataset: expected at least one tensor");
   for (const Tensor& t : tensors_) {
-    FUSELET_CHECK(t.dim() > 0 && t.size(0) == tensors_[0].size(0), "TensorDataset: tensors of shapes ", to_string(tensors_[0].sizes()), " and ",
-                  to_string(t.sizes()), " differ in their number of examples");
+    FUSELET_CHECK(t.dim() > 0 && t.size(0) == tensors_[0].size(0), "TensorDataset: tensors of shapes ",
+                  to_string(tensors_[0].sizes()), " and ", to_string(t.sizes()), " differ in their number of examples");
   }
 }
 
@@ -75,8 +76,10 @@ Example TensorDataset::get_batch(std::span<const int64_t> indices) const {
   return batch;
 }
 
-Subset::Subset(DatasetPtr whole, std::vector<int64_t> indices) : whole_(std::move(whole)), indices_(std::move(indices)) {
-  for (int64_t i : indices_) FUSELET_CHECK_INDEX(i >= 0 && i < whole_->size(), "Subset: example ", i, " of ", whole_->size());
+Subset::Subset(DatasetPtr whole, std::vector<int64_t> indices)
+    : whole_(std::move(whole)), indices_(std::move(indices)) {
+  for (int64_t i : indices_)
+    FUSELET_CHECK_INDEX(i >= 0 && i < whole_->size(), "Subset: example ", i, " of ", whole_->size());
 }
 
 Example Subset::get(int64_t i) const {
@@ -92,7 +95,8 @@ Example Subset::get_batch(std::span<const int64_t> indices) const {
 
 std::vector<Subset> random_split(DatasetPtr whole, std::vector<int64_t> lengths, uint64_t seed) {
   int64_t total = std::accumulate(lengths.begin(), lengths.end(), int64_t{0});
-  FUSELET_CHECK(total == whole->size(), "random_split: the lengths add up to ", total, ", the dataset has ", whole->size(), " examples");
+  FUSELET_CHECK(total == whole->size(), "random_split: the lengths add up to ", total, ", the dataset has ",
+                whole->size(), " examples");
   std::vector<int64_t> order = permutation(total, seed);
   std::vector<Subset> parts;
   auto at = order.begin();

@@ -16,8 +16,8 @@ class Dataset {
  public:
   virtual ~Dataset() = default;
   virtual int64_t size() const = 0;
-  // Example i of [0, size()). A loader may call it from several threads at once and in any order, so it must depend on i
-  // alone.
+  // Example i of [0, size()). A loader may call it from several threads at once and in any order, so it must depend on
+  // i alone.
   virtual Example get(int64_t i) const = 0;
   // The examples stacked along a new first dimension; override where there is a faster way.
   virtual Example get_batch(std::span<const int64_t> indices) const;
@@ -30,7 +30,8 @@ class TensorDataset : public Dataset {
  public:
   explicit TensorDataset(std::vector<Tensor> tensors);
   template <class... More>
-  explicit TensorDataset(Tensor first, More... more) : TensorDataset(std::vector<Tensor>{std::move(first), std::move(more)...}) {}
+  explicit TensorDataset(Tensor first, More... more)
+      : TensorDataset(std::vector<Tensor>{std::move(first), std::move(more)...}) {}
   int64_t size() const override { return tensors_[0].size(0); }
   Example get(int64_t i) const override;
   Example get_batch(std::span<const int64_t> indices) const override;
@@ -54,7 +55,8 @@ class Subset : public Dataset {
   std::vector<int64_t> indices_;
 };
 
-// Disjoint subsets of the given lengths, which must add up to the size; which examples go where depends on `seed` alone.
+// Disjoint subsets of the given lengths, which must add up to the size; which examples go where depends on `seed`
+// alone.
 std::vector<Subset> random_split(DatasetPtr whole, std::vector<int64_t> lengths, uint64_t seed = 0);
 template <class D>
 std::vector<Subset> random_split(D whole, std::vector<int64_t> lengths, uint64_t seed = 0) {

@@ -80,7 +80,8 @@ Tensor CharVocabulary::encode(std::string_view text) const {
 std::string CharVocabulary::decode(const Tensor& tokens) const {
   std::string text;
   for (double token : tokens.to_vector()) {
-    FUSELET_CHECK_INDEX(token >= 0 && token < static_cast<double>(size()), "CharVocabulary: token ", token, " of ", size());
+    FUSELET_CHECK_INDEX(token >= 0 && token < static_cast<double>(size()), "CharVocabulary: token ", token, " of ",
+                        size());
     append_utf8(text, characters_[static_cast<size_t>(token)]);
   }
   return text;
@@ -93,8 +94,8 @@ std::string CharVocabulary::characters() const {
 }
 
 TextWindows::TextWindows(Tensor tokens, int64_t length) : tokens_(std::move(tokens)), length_(length) {
-  FUSELET_CHECK(length > 0 && tokens_.dim() == 1 && tokens_.size(0) > length, "TextWindows: expected more than ", length,
-                " tokens in one dimension, got shape ", to_string(tokens_.sizes()));
+  FUSELET_CHECK(length > 0 && tokens_.dim() == 1 && tokens_.size(0) > length, "TextWindows: expected more than ",
+                length, " tokens in one dimension, got shape ", to_string(tokens_.sizes()));
 }
 
 Example TextWindows::get(int64_t i) const {

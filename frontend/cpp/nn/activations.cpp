@@ -10,7 +10,8 @@ Tensor Tanh::forward(const Tensor& input) { return tanh(input); }
 Tensor Sigmoid::forward(const Tensor& input) { return sigmoid(input); }
 
 GELU::GELU(std::string approximate) : Module("GELU"), approximate_(std::move(approximate)) {
-  FUSELET_CHECK(approximate_ == "none" || approximate_ == "tanh", "GELU: approximate must be 'none' or 'tanh', got '", approximate_, "'");
+  FUSELET_CHECK(approximate_ == "none" || approximate_ == "tanh", "GELU: approximate must be 'none' or 'tanh', got '",
+                approximate_, "'");
 }
 Tensor GELU::forward(const Tensor& input) { return gelu(input, approximate_.c_str()); }
 

@@ -61,7 +61,8 @@ class Dropout : public Module {
 // Dimensions start_dim … end_dim as one.
 class Flatten : public Module {
  public:
-  explicit Flatten(int64_t start_dim = 1, int64_t end_dim = -1) : Module("Flatten"), start_dim_(start_dim), end_dim_(end_dim) {}
+  explicit Flatten(int64_t start_dim = 1, int64_t end_dim = -1)
+      : Module("Flatten"), start_dim_(start_dim), end_dim_(end_dim) {}
   Tensor forward(const Tensor& input) override;
 
  private:

@@ -10,8 +10,8 @@ namespace fuselet::nn {
 Conv2d::Conv2d(int64_t in_channels, int64_t out_channels, Pair kernel_size, Conv2dOptions options)
     : Module("Conv2d"), options_(options) {
   FUSELET_CHECK(in_channels > 0 && out_channels > 0 && kernel_size.height() > 0 && kernel_size.width() > 0,
-                "Conv2d: expected positive channels and kernel size, got ", in_channels, ", ", out_channels, " and ", kernel_size.height(),
-                "x", kernel_size.width());
+                "Conv2d: expected positive channels and kernel size, got ", in_channels, ", ", out_channels, " and ",
+                kernel_size.height(), "x", kernel_size.width());
   Tensor weight = empty({out_channels, in_channels, kernel_size.height(), kernel_size.width()});
   register_parameter("weight", init::kaiming_uniform_(weight, std::sqrt(5.0)));
   double bound = 1 / std::sqrt(static_cast<double>(init::fans_of(weight).in));

@@ -28,7 +28,8 @@ Tensor zeros_(Tensor t) { return constant_(std::move(t), 0); }
 Tensor ones_(Tensor t) { return constant_(std::move(t), 1); }
 
 Fans fans_of(const Tensor& weight) {
-  FUSELET_CHECK(weight.dim() >= 2, "init: a weight of shape ", to_string(weight.sizes()), " has no fans; expected two dimensions or more");
+  FUSELET_CHECK(weight.dim() >= 2, "init: a weight of shape ", to_string(weight.sizes()),
+                " has no fans; expected two dimensions or more");
   int64_t area = 1;
   for (int64_t d = 2; d < weight.dim(); ++d) area *= weight.size(d);
   return {weight.size(1) * area, weight.size(0) * area};

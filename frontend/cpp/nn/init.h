@@ -1,5 +1,5 @@
-// Fills tensors in place with starting values; nothing is recorded. Random ones draw from the default generator, one draw
-// a call. Fans of a weight: (out, in) for a matrix, (out, in, kh, kw) times the kernel's area for a convolution.
+// Fills tensors in place with starting values; nothing is recorded. Random ones draw from the default generator, one
+// draw a call. Fans of a weight: (out, in) for a matrix, (out, in, kh, kw) times the kernel's area for a convolution.
 #pragma once
 #include "core/tensor.h"
 

@@ -1,5 +1,5 @@
-// LayerNorm: each slice over the trailing dimensions brought to mean 0 and variance 1, then scaled and shifted by learned
-// tensors of that shape (Ba et al. 2016).
+// LayerNorm: each slice over the trailing dimensions brought to mean 0 and variance 1, then scaled and shifted by
+// learned tensors of that shape (Ba et al. 2016).
 #pragma once
 #include "frontend/cpp/nn/module.h"
 

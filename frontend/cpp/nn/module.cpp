@@ -26,17 +26,20 @@ Module::Module(std::string kind) : state_(std::make_shared<State>()) { state_->k
 Tensor Module::forward(const Tensor&) { fail(kind(), " defines no forward(const Tensor&)"); }
 
 void Module::check_new_name(const std::string& name) const {
-  FUSELET_CHECK(!name.empty() && name.find('.') == std::string::npos, kind(), ": the name '", name, "' is empty or contains a dot");
-  bool taken = find_name(state_->parameters, name) != state_->parameters.end() ||
-               find_name(state_->buffers, name) != state_->buffers.end() ||
-               std::any_of(state_->children.begin(), state_->children.end(), [&](const auto& c) { return c.first == name; });
+  FUSELET_CHECK(!name.empty() && name.find('.') == std::string::npos, kind(), ": the name '", name,
+                "' is empty or contains a dot");
+  bool taken =
+      find_name(state_->parameters, name) != state_->parameters.end() ||
+      find_name(state_->buffers, name) != state_->buffers.end() ||
+      std::any_of(state_->children.begin(), state_->children.end(), [&](const auto& c) { return c.first == name; });
   FUSELET_CHECK(!taken, kind(), ": the name '", name, "' is taken");
 }
 
 Tensor Module::register_parameter(std::string name, Tensor value, bool requires_grad) {
   check_new_name(name);
   if (value.defined()) {
-    FUSELET_CHECK(value.is_leaf(), kind(), ": the parameter '", name, "' must be a leaf, not the result of a recorded operator");
+    FUSELET_CHECK(value.is_leaf(), kind(), ": the parameter '", name,
+                  "' must be a leaf, not the result of a recorded operator");
     if (requires_grad) value.requires_grad_();
   }
   state_->parameters.emplace_back(std::move(name), value);
@@ -57,14 +60,16 @@ void Module::add_module(std::string name, const Module& module) {
   state_->children.emplace_back(std::move(name), module.state_);
 }
 
-const Tensor& Module::parameter(std::string_view name) const { return look_up(state_->parameters, name, "parameter", kind()); }
+const Tensor& Module::parameter(std::string_view name) const {
+  return look_up(state_->parameters, name, "parameter", kind());
+}
 const Tensor& Module::buffer(std::string_view name) const { return look_up(state_->buffers, name, "buffer", kind()); }
 
 void Module::set_parameter(std::string_view name, Tensor value) {
   const Tensor& old = parameter(name);
-  FUSELET_CHECK(value.defined() && (!old.defined() || same_sizes(old.sizes(), value.sizes())), kind(), ": expected a parameter '", name,
-                "' of shape ", old.defined() ? to_string(old.sizes()) : "any", ", got ",
-                value.defined() ? to_string(value.sizes()) : std::string("an undefined tensor"));
+  FUSELET_CHECK(value.defined() && (!old.defined() || same_sizes(old.sizes(), value.sizes())), kind(),
+                ": expected a parameter '", name, "' of shape ", old.defined() ? to_string(old.sizes()) : "any",
+                ", got ", value.defined() ? to_string(value.sizes()) : std::string("an undefined tensor"));
   const_cast<Tensor&>(old) = std::move(value);
 }
 

@@ -1,7 +1,7 @@
 // Module: parameters, buffers and submodules under names, and what can be done with all of them at once.
 //
-// A Module is a handle, as a Tensor is: copies share parameters, buffers, submodules and the training flag. So layers are
-// plain members, and Sequential, containers and functions take them by value:
+// A Module is a handle, as a Tensor is: copies share parameters, buffers, submodules and the training flag. So layers
+// are plain members, and Sequential, containers and functions take them by value:
 //
 //   struct Net : nn::Module {
 //     nn::Linear hidden = register_module("hidden", nn::Linear(64, 128));
@@ -9,8 +9,8 @@
 //     Tensor forward(const Tensor& x) override { return output(relu(hidden(x))); }
 //   };
 //
-// Names are unique inside a module and contain no dot; a nested name joins them with dots ("hidden.weight"). A tensor or
-// module registered more than once (tied weights) is listed once, under its first name in registration order.
+// Names are unique inside a module and contain no dot; a nested name joins them with dots ("hidden.weight"). A tensor
+// or module registered more than once (tied weights) is listed once, under its first name in registration order.
 #pragma once
 #include <functional>
 #include <memory>
@@ -41,8 +41,8 @@ class Module {
   // Error unless a subclass defines it.
   virtual Tensor forward(const Tensor& input);
 
-  // Parameters require grad; returns the tensor, which a subclass may keep as a member. An undefined tensor is an absent
-  // parameter (a layer without bias).
+  // Parameters require grad; returns the tensor, which a subclass may keep as a member. An undefined tensor is an
+  // absent parameter (a layer without bias).
   Tensor register_parameter(std::string name, Tensor value, bool requires_grad = true);
   Tensor register_buffer(std::string name, Tensor value);
   template <class M>
@@ -79,8 +79,8 @@ class Module {
 
   // Parameters, then buffers, by name; the tensors themselves, not copies.
   NamedTensors state_dict() const;
-  // Copies values into parameters and buffers. Everything is checked first (names missing or unexpected if strict, shapes,
-  // float against integer), so an Error leaves the module as it was.
+  // Copies values into parameters and buffers. Everything is checked first (names missing or unexpected if strict,
+  // shapes, float against integer), so an Error leaves the module as it was.
   void load_state_dict(const NamedTensors& state, bool strict = true);
 
   const std::string& kind() const { return state_->kind; }

@@ -8,14 +8,12 @@ namespace fuselet::nn {
 class Sequential : public Module {
  public:
   template <class... Layers>
-    requires(std::is_base_of_v<Module, Layers> && ...)
-  explicit Sequential(Layers... layers) : Module("Sequential") {
+  requires(std::is_base_of_v<Module, Layers>&&...) explicit Sequential(Layers... layers) : Module("Sequential") {
     (push_back(std::move(layers)), ...);
   }
 
   template <class Layer>
-    requires std::is_base_of_v<Module, Layer>
-  Sequential& push_back(Layer layer) {
+  requires std::is_base_of_v<Module, Layer> Sequential& push_back(Layer layer) {
     register_module(std::to_string(layers_->size()), layer);
     layers_->push_back(std::make_shared<Layer>(std::move(layer)));
     return *this;
@@ -25,7 +23,8 @@ class Sequential : public Module {
 
  private:
   // Shared by the copies of this handle, as the registered modules are.
-  std::shared_ptr<std::vector<std::shared_ptr<Module>>> layers_ = std::make_shared<std::vector<std::shared_ptr<Module>>>();
+  std::shared_ptr<std::vector<std::shared_ptr<Module>>> layers_ =
+      std::make_shared<std::vector<std::shared_ptr<Module>>>();
 };
 
 template <class Layer>

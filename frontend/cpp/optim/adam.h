@@ -1,5 +1,5 @@
-// Adam (Kingma and Ba 2015), whose weight decay joins the gradient, and AdamW (Loshchilov and Hutter 2019), whose weight
-// decay shrinks the parameter by lr * weight_decay before the update.
+// Adam (Kingma and Ba 2015), whose weight decay joins the gradient, and AdamW (Loshchilov and Hutter 2019), whose
+// weight decay shrinks the parameter by lr * weight_decay before the update.
 #pragma once
 #include "frontend/cpp/optim/optimizer.h"
 

@@ -28,8 +28,8 @@ State LRScheduler::state_dict() const {
 
 void LRScheduler::load_state_dict(const State& state) {
   int64_t steps = state.get_int("steps");
-  FUSELET_CHECK(state.get_uint("groups") == base_rates_.size(), "LRScheduler: the state has ", state.get_uint("groups"), " groups, the optimizer ",
-                base_rates_.size());
+  FUSELET_CHECK(state.get_uint("groups") == base_rates_.size(), "LRScheduler: the state has ", state.get_uint("groups"),
+                " groups, the optimizer ", base_rates_.size());
   std::vector<double> rates;
   for (size_t g = 0; g < base_rates_.size(); ++g) rates.push_back(state.get_double("base_lr." + std::to_string(g)));
   steps_ = steps;
@@ -37,10 +37,13 @@ void LRScheduler::load_state_dict(const State& state) {
   apply();
 }
 
-StepLR::StepLR(Optimizer& optimizer, int64_t step_size, double gamma) : LRScheduler(optimizer), step_size_(step_size), gamma_(gamma) {
+StepLR::StepLR(Optimizer& optimizer, int64_t step_size, double gamma)
+    : LRScheduler(optimizer), step_size_(step_size), gamma_(gamma) {
   FUSELET_CHECK(step_size > 0, "StepLR: step_size must be positive, got ", step_size);
 }
-double StepLR::rate(double base, int64_t steps) const { return base * std::pow(gamma_, static_cast<double>(steps / step_size_)); }
+double StepLR::rate(double base, int64_t steps) const {
+  return base * std::pow(gamma_, static_cast<double>(steps / step_size_));
+}
 
 CosineAnnealingLR::CosineAnnealingLR(Optimizer& optimizer, int64_t t_max, double eta_min)
     : LRScheduler(optimizer), t_max_(t_max), eta_min_(eta_min) {
@@ -51,7 +54,8 @@ double CosineAnnealingLR::rate(double base, int64_t steps) const {
   return eta_min_ + (base - eta_min_) * (1 + std::cos(angle)) / 2;
 }
 
-LambdaLR::LambdaLR(Optimizer& optimizer, std::function<double(int64_t)> factor) : LRScheduler(optimizer), factor_(std::move(factor)) {
+LambdaLR::LambdaLR(Optimizer& optimizer, std::function<double(int64_t)> factor)
+    : LRScheduler(optimizer), factor_(std::move(factor)) {
   for (size_t g = 0; g < optimizer.num_groups(); ++g) optimizer.set_lr(rate(optimizer.lr(g), 0), g);
 }
 

@@ -16,7 +16,8 @@ void Optimizer::add_group(std::vector<Tensor> parameters, double lr, size_t num_
                   " must be a floating leaf; the result of an operator cannot be optimized");
     auto same = [&](const Tensor& other) { return other.is_same(p); };
     bool twice = std::any_of(parameters.begin(), parameters.begin() + static_cast<std::ptrdiff_t>(i), same);
-    for (const ParameterGroup& group : groups_) twice |= std::any_of(group.parameters.begin(), group.parameters.end(), same);
+    for (const ParameterGroup& group : groups_)
+      twice |= std::any_of(group.parameters.begin(), group.parameters.end(), same);
     FUSELET_CHECK(!twice, kind_, ": parameter ", i, " is given twice");
   }
   size_t n = parameters.size();
@@ -125,16 +126,17 @@ State Optimizer::state_dict() const {
 
 void Optimizer::load_state_dict(const State& state) {
   FUSELET_CHECK(state.get_text("kind") == kind_, kind_, ": the state belongs to ", state.get_text("kind"));
-  FUSELET_CHECK(state.get_uint("groups") == groups_.size(), kind_, ": the state has ", state.get_uint("groups"), " groups, this optimizer ",
-                groups_.size());
+  FUSELET_CHECK(state.get_uint("groups") == groups_.size(), kind_, ": the state has ", state.get_uint("groups"),
+                " groups, this optimizer ", groups_.size());
   std::vector<std::pair<CellPtr, double>> cells;
   std::vector<ParameterGroup> loaded = groups_;
   size_t number = 0;
   for (size_t g = 0; g < groups_.size(); ++g) {
     ParameterGroup& group = loaded[g];
     std::string prefix = "group." + std::to_string(g) + ".";
-    FUSELET_CHECK(state.get_uint(prefix + "size") == group.parameters.size(), kind_, ": group ", g, " of the state has ",
-                  state.get_uint(prefix + "size"), " parameters, this optimizer's ", group.parameters.size());
+    FUSELET_CHECK(state.get_uint(prefix + "size") == group.parameters.size(), kind_, ": group ", g,
+                  " of the state has ", state.get_uint(prefix + "size"), " parameters, this optimizer's ",
+                  group.parameters.size());
     cells.emplace_back(group.lr, state.get_double(prefix + "lr"));
     for (const CellPtr& cell : extra_cells(g)) cells.emplace_back(cell, state.get_double(prefix + cell->name()));
     std::map<double, CellPtr> by_count;
@@ -154,9 +156,9 @@ void Optimizer::load_state_dict(const State& state) {
         group.slots[k][i] = Tensor();
         if (!stepped) continue;
         FUSELET_CHECK(saved, kind_, ": the state lacks '", name, "'");
-        FUSELET_CHECK(same_sizes(saved->sizes(), group.parameters[i].sizes()) && is_float(saved->dtype()), kind_, ": '", name, "' of shape ",
-                      to_string(saved->sizes()), " and dtype ", name_of(saved->dtype()), " does not fit a parameter of shape ",
-                      to_string(group.parameters[i].sizes()));
+        FUSELET_CHECK(same_sizes(saved->sizes(), group.parameters[i].sizes()) && is_float(saved->dtype()), kind_, ": '",
+                      name, "' of shape ", to_string(saved->sizes()), " and dtype ", name_of(saved->dtype()),
+                      " does not fit a parameter of shape ", to_string(group.parameters[i].sizes()));
         NoGradGuard no_grad;
         group.slots[k][i] = saved->clone(true);
       }

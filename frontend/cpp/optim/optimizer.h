@@ -1,8 +1,9 @@
 // Optimizer: parameter groups, each with options of its own, and one table operator a group and step.
 //
-// Learning rate, betas and step counts live in host cells, so a recording of a step reads their current values: changing
-// the learning rate needs no new recording, and each replay advances the count. Parameters that have taken the same number
-// of steps share one cell and one operator call; a parameter without gradient is skipped and its count stands still.
+// Learning rate, betas and step counts live in host cells, so a recording of a step reads their current values:
+// changing the learning rate needs no new recording, and each replay advances the count. Parameters that have taken the
+// same number of steps share one cell and one operator call; a parameter without gradient is skipped and its count
+// stands still.
 #pragma once
 #include <string>
 #include <vector>

@@ -6,7 +6,7 @@ namespace fuselet::optim {
 
 struct SGDOptions {
   double lr = 1e-3;
-  double momentum = 0;      // buffer = momentum * buffer + (1 - dampening) * grad; the first step stores grad itself
+  double momentum = 0;  // buffer = momentum * buffer + (1 - dampening) * grad; the first step stores grad itself
   double dampening = 0;
   double weight_decay = 0;  // added to the gradient, times the parameter
   bool nesterov = false;    // needs momentum > 0 and no dampening

@@ -25,7 +25,8 @@ std::string format_time(double seconds) {
   int64_t s = std::llround(std::max(0.0, seconds));
   char text[32];
   if (s >= 3600) {
-    std::snprintf(text, sizeof(text), "%d:%02d:%02d", static_cast<int>(s / 3600), static_cast<int>(s / 60 % 60), static_cast<int>(s % 60));
+    std::snprintf(text, sizeof(text), "%d:%02d:%02d", static_cast<int>(s / 3600), static_cast<int>(s / 60 % 60),
+                  static_cast<int>(s % 60));
   } else {
     std::snprintf(text, sizeof(text), "%d:%02d", static_cast<int>(s / 60), static_cast<int>(s % 60));
   }
@@ -76,7 +77,8 @@ void ProgressBar::draw() {
   } else {
     double part = total_ > 0 ? std::clamp(static_cast<double>(done_) / static_cast<double>(total_), 0.0, 1.0) : 1;
     int full = static_cast<int>(part * kBarCells);
-    std::string bar = std::string(static_cast<size_t>(full), '#') + std::string(static_cast<size_t>(kBarCells - full), '.');
+    std::string bar =
+        std::string(static_cast<size_t>(full), '#') + std::string(static_cast<size_t>(kBarCells - full), '.');
     if (coloured_) bar = "\x1b[32m" + bar + "\x1b[0m";
     // \x1b[K clears what a longer line before has left.
     std::fprintf(options_.file, "\r[%s] %s\x1b[K", bar.c_str(), line().c_str());

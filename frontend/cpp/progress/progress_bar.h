@@ -3,8 +3,8 @@
 //   ProgressBar bar(loader.num_batches(), {.label = "epoch 1"});
 //   for (…) bar.update(1, loss);
 //
-// On a terminal one line is redrawn, at most ten times a second; elsewhere a plain line appears every few seconds, and one
-// at the end. Colour only on a terminal and without NO_COLOR in the environment. `quiet` writes nothing.
+// On a terminal one line is redrawn, at most ten times a second; elsewhere a plain line appears every few seconds, and
+// one at the end. Colour only on a terminal and without NO_COLOR in the environment. `quiet` writes nothing.
 #pragma once
 #include <chrono>
 #include <cstdint>
@@ -20,9 +20,9 @@ struct ProgressOptions {
   std::string unit = "batch";
   bool quiet = false;
   std::FILE* file = stderr;
-  std::optional<bool> terminal = std::nullopt;           // absent: asks the file
-  double seconds_between_lines = 5;                      // of plain lines
-  std::function<double()> clock = {};                    // seconds; absent: a steady clock
+  std::optional<bool> terminal = std::nullopt;  // absent: asks the file
+  double seconds_between_lines = 5;             // of plain lines
+  std::function<double()> clock = {};           // seconds; absent: a steady clock
 };
 
 class ProgressBar {

@@ -41,9 +41,12 @@ Tensor NestedValues::materialize(DType dtype) const {
 Tensor tensor(const NestedValues& values, std::optional<DType> dtype) {
   if (dtype) return values.materialize(*dtype);
   switch (values.category()) {
-    case Category::Bool: return values.materialize(DType::Bool);
-    case Category::Int: return values.materialize(DType::Int64);
-    default: return values.materialize(dispatch_state().default_dtype);
+    case Category::Bool:
+      return values.materialize(DType::Bool);
+    case Category::Int:
+      return values.materialize(DType::Int64);
+    default:
+      return values.materialize(dispatch_state().default_dtype);
   }
 }
 

@@ -19,9 +19,10 @@ namespace fuselet {
 class NestedValues {
  public:
   template <class T>
-    requires std::is_arithmetic_v<T>
-  NestedValues(T value)
-      : category_(std::is_same_v<T, bool> ? Category::Bool : std::is_integral_v<T> ? Category::Int : Category::Float),
+  requires std::is_arithmetic_v<T> NestedValues(T value)
+      : category_(std::is_same_v<T, bool> ? Category::Bool
+                  : std::is_integral_v<T> ? Category::Int
+                                          : Category::Float),
         doubles_{static_cast<double>(value)},
         ints_{static_cast<int64_t>(value)} {}
   NestedValues(std::initializer_list<NestedValues> items);
@@ -42,12 +43,18 @@ Tensor tensor(const NestedValues& values, std::optional<DType> dtype = std::null
 // The dtype whose element is T.
 template <class T>
 constexpr DType dtype_of() {
-  if constexpr (std::is_same_v<T, double>) return DType::Float64;
-  else if constexpr (std::is_same_v<T, float>) return DType::Float32;
-  else if constexpr (std::is_same_v<T, bool>) return DType::Bool;
-  else if constexpr (std::is_same_v<T, int8_t>) return DType::Int8;
-  else if constexpr (std::is_same_v<T, uint8_t>) return DType::UInt8;
-  else if constexpr (std::is_integral_v<T> && sizeof(T) == 4) return DType::Int32;
+  if constexpr (std::is_same_v<T, double>)
+    return DType::Float64;
+  else if constexpr (std::is_same_v<T, float>)
+    return DType::Float32;
+  else if constexpr (std::is_same_v<T, bool>)
+    return DType::Bool;
+  else if constexpr (std::is_same_v<T, int8_t>)
+    return DType::Int8;
+  else if constexpr (std::is_same_v<T, uint8_t>)
+    return DType::UInt8;
+  else if constexpr (std::is_integral_v<T> && sizeof(T) == 4)
+    return DType::Int32;
   else {
     static_assert(std::is_integral_v<T> && sizeof(T) == 8, "no dtype has this element type");
     return DType::Int64;
@@ -59,8 +66,8 @@ Tensor copy_bytes(const void* data, IntList sizes, DType dtype);
 
 template <class T>
 Tensor from_span(std::span<const T> values, IntList sizes) {
-  FUSELET_CHECK(static_cast<int64_t>(values.size()) == numel_of(sizes.view()).concrete(), "from_vector: ", values.size(),
-                " values do not fill the shape ", to_string(sizes.view()));
+  FUSELET_CHECK(static_cast<int64_t>(values.size()) == numel_of(sizes.view()).concrete(),
+                "from_vector: ", values.size(), " values do not fill the shape ", to_string(sizes.view()));
   return copy_bytes(values.data(), sizes, dtype_of<T>());
 }
 template <class T>
