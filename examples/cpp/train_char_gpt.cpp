@@ -8,7 +8,7 @@
 #include <limits>
 #include <numbers>
 
-#include "arguments.h"
+#include "examples/cpp/arguments.h"
 
 namespace fs = std::filesystem;
 using namespace fuselet;

@@ -4,7 +4,7 @@
 #include <filesystem>
 #include <memory>
 
-#include "arguments.h"
+#include "examples/cpp/arguments.h"
 
 namespace fs = std::filesystem;
 using namespace fuselet;
