@@ -72,7 +72,8 @@ void randint(RefCall& call) {
   uint64_t range = static_cast<uint64_t>(call.integer(1)) - static_cast<uint64_t>(low);
   RefTensor out = make(call.ints(2), call.dtype_or(3, DType::Int64));
   for (size_t i = 0; i < out.values.size(); ++i) {
-    out.values[i] = static_cast<double>(low) + static_cast<double>(word_of(call.draw, i) * range >> 32);
+    double value = static_cast<double>(low) + static_cast<double>(word_of(call.draw, i) * range >> 32);
+    out.values[i] = stored_as(value, out.dtype, true);
   }
   call.outs = {out};
 }
