@@ -122,6 +122,7 @@ class BackwardRun {
   }
 
   void run(GradNode* node) {
+    StateGuard<int32_t> origin(&DispatchState::forward_origin, node->recorded_origin);
     Pending& p = pending_[node];
     std::vector<Tensor> grads = std::move(p.grads);
     bool any = false;

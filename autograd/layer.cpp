@@ -20,6 +20,16 @@ bool untouched_by_autograd(const Call& call) {
   return untouched;
 }
 
+// The tape's node for the call, after the layers below have run it.
+IntrusivePtr<OpNode> run_recorded(Call& call) {
+  auto node = make_intrusive<OpNode>(call);
+  if (dispatch_state().line) node->line = current_line();
+  dispatch_below(Layer::Autograd, call);
+  node->save_results(call);
+  if (dispatch_state().recording) node->recorded_origin = dispatch_state().last_recorded;
+  return node;
+}
+
 void attach(Call& call, const GradNodePtr& node) {
   for (int i = 0; i < call.num_outs; ++i) {
     if (is_float(call.outs[i].dtype())) set_history(call.outs[i], node, static_cast<uint32_t>(i));
@@ -38,21 +48,14 @@ void run_in_place(Call& call) {
                   "_: the written view belongs to a tensor with gaps in memory, through which no gradient is recorded; clone() it first");
   }
   Edge replaced = edge_to_replace(targets[0]);
-  auto node = make_intrusive<OpNode>(call);
-  node->line = current_line();
-  dispatch_below(Layer::Autograd, call);
-  node->save_results(call);
-  rebase_history(targets[0], node, 0, replaced);
+  rebase_history(targets[0], run_recorded(call), 0, replaced);
 }
 
 void run_view(Call& call, bool records) {
   if (!records) {
     dispatch_below(Layer::Autograd, call);
   } else {
-    auto node = make_intrusive<OpNode>(call);
-    node->line = current_line();
-    dispatch_below(Layer::Autograd, call);
-    attach(call, node);
+    attach(call, run_recorded(call));
   }
   remember_base(call.tensor(0), call.outs[0]);
 }
@@ -63,11 +66,7 @@ void autograd_layer(Call& call) {
   bool records = call.op->differentiable && !untouched_by_autograd(call) && any_requires_grad(call);
   if (call.op->kind == OpKind::View) return run_view(call, records);
   if (!records) return dispatch_below(Layer::Autograd, call);
-  auto node = make_intrusive<OpNode>(call);
-  node->line = current_line();
-  dispatch_below(Layer::Autograd, call);
-  node->save_results(call);
-  attach(call, node);
+  attach(call, run_recorded(call));
 }
 
 }  // namespace

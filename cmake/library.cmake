@@ -14,6 +14,8 @@ function(fuselet_part name folder)
   target_link_libraries(${name} PRIVATE fuselet_settings)
   # Calls inside the library bind to the library's own, identically compiled, functions.
   target_compile_options(${name} PRIVATE -fno-semantic-interposition)
+  # Lines of the library are told from the user's by this prefix (core/dispatch_state.h).
+  target_compile_options(${name} PRIVATE -fmacro-prefix-map=${PROJECT_SOURCE_DIR}/=fuselet:)
   add_dependencies(${name} fuselet_generate)
   set(FUSELET_PARTS ${FUSELET_PARTS} ${name} PARENT_SCOPE)
 endfunction()

@@ -1,11 +1,12 @@
 // The one rule for casts from floating point to integers and bool.
 //
-// To an integer: truncation toward zero, out-of-range values to the nearest end of the range, NaN to 0 (what the PTX cvt
-// instruction does, so the GPU's own conversion agrees). To bool: x != 0, so NaN is true. C++ leaves these cases undefined;
-// every backend goes through here. Includes no header, for NVRTC compiles it as well.
+// To an integer: truncation toward zero, out-of-range values to the nearest end of the range, NaN
+// to 0 (what the PTX cvt instruction does, so the GPU's own conversion agrees). To bool: x != 0, so
+// NaN is true. C++ leaves these cases undefined; every backend goes through here. Includes no
+// header, for NVRTC compiles it as well.
 #pragma once
 
-#include "formulas/lanes.h"
+#include "core/formulas/lanes.h"
 
 namespace fuselet {
 

@@ -38,6 +38,12 @@ using Kernel = void (*)(const Call&);
 void register_kernels(DeviceType device, const Kernel* by_op);
 Kernel kernel_of(const Op& op, DeviceType device);
 
+// Error unless a result described by `meta` may be written into `target`: shape, category of dtype, no two elements in one
+// memory cell, not read-only.
+void check_writable(const Call& call, const Tensor& target, const TensorMeta& meta);
+// A new tensor over the storage of the call's first argument.
+Tensor make_view(const Call& call, const TensorMeta& meta);
+
 // The device that a call runs on: of its tensors (which must agree; 0-d CPU tensors may join any), else its argument of
 // type Device, else the default device.
 Device device_of(const Call& call);

@@ -17,6 +17,9 @@ class ShapeEnv;
 struct DispatchState {
   bool grad_enabled = true;
   bool backward_running = false;
+  // While a recording runs: the node recorded last, and the forward node whose backward runs now (-1: none).
+  int32_t last_recorded = -1;
+  int32_t forward_origin = -1;
   // Bit i set: layer i (see core/dispatch.h) takes part in calls of this thread.
   uint8_t layers = 0;
   DType default_dtype = DType::Float32;
@@ -62,6 +65,26 @@ class NoGradGuard : StateGuard<bool> {
 class GradModeGuard : StateGuard<bool> {
  public:
   explicit GradModeGuard(bool on) : StateGuard(&DispatchState::grad_enabled, on) {}
+};
+
+// Inside, operators run at once although a recording is running: for state that must exist before it, such as an
+// optimizer's moments. Values of the recording cannot be used inside.
+class PauseRecordingGuard {
+ public:
+  PauseRecordingGuard() : saved_(dispatch_state()) {
+    dispatch_state().recording = nullptr;
+    dispatch_state().shape_env = nullptr;
+    dispatch_state().layers = 0;
+  }
+  ~PauseRecordingGuard() {
+    dispatch_state().recording = saved_.recording;
+    dispatch_state().shape_env = saved_.shape_env;
+    dispatch_state().layers = saved_.layers;
+  }
+  PauseRecordingGuard(const PauseRecordingGuard&) = delete;
+
+ private:
+  DispatchState saved_;
 };
 
 // True iff the line stands in the library's own sources, which are compiled under the prefix "fuselet:".

@@ -1,8 +1,13 @@
-// One inline function template for each pointwise primitive: the formula that CPU loops, generated C++, generated CUDA
-// and the simulator share. formulas/lanes.h says what the type parameter may be and what its bits are held to.
+// One inline function template for each pointwise primitive: the formula that CPU loops, generated
+// C++, generated CUDA and the simulator share. formulas/lanes.h says what the type parameter may be
+// and what its bits are held to.
 #pragma once
 
-#include "formulas/activation.h"
-#include "formulas/arithmetic.h"
-#include "formulas/exponential.h"
-#include "formulas/trigonometric.h"
+#include "core/formulas/arithmetic.h"
+#include "core/formulas/exponential.h"
+#include "core/formulas/gelu_erf.h"
+#include "core/formulas/gelu_tanh.h"
+#include "core/formulas/logic.h"
+#include "core/formulas/logistic.h"
+#include "core/formulas/saturating.h"
+#include "core/formulas/trigonometric.h"

@@ -142,6 +142,8 @@ struct Op {
   void (*shape)(const Call&, TensorMeta*);
   // Composite operators run through others and never reach a backend.
   void (*composite)(Call&);
+  // Where tests draw the operands of a pointwise operator from.
+  double domain_low, domain_high;
 
   int arg_index(std::string_view arg_name) const;
 };

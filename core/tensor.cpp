@@ -10,7 +10,11 @@
 
 namespace fuselet {
 
+// The list lives as long as the call that it is an argument of, and so does this view.
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Winit-list-lifetime"
 TensorList::TensorList(std::initializer_list<Tensor> v) : data_(v.begin()), size_(v.size()) {}
+#pragma GCC diagnostic pop
 TensorList::TensorList(const std::vector<Tensor>& v) : data_(v.data()), size_(v.size()) {}
 
 int64_t Tensor::size(int64_t dim) const {

@@ -45,6 +45,8 @@ struct AutogradMeta {
 
 // A value of a running recording.
 struct DeferredSlot {
+  // Which recording `value` belongs to; numbers are never used again.
+  uint64_t recording = 0;
   int32_t value = -1;
   // The value generation of the storage at which `value` was right; behind it, the view is taken again.
   uint32_t generation = 0;

@@ -18,6 +18,8 @@ constexpr int64_t kGemmDepth = 256;
 constexpr int64_t kTilePanelsA = 8, kTilePanelsB = 8;
 // Tiles that a product large enough to share is cut into, at least: enough that the last ones even out the threads.
 constexpr int64_t kTilesToShare = 32;
+// Panels that a thread packs at a time: some microseconds of work, so that taking the next ones costs little.
+constexpr int64_t kPanelsPerTask = 8;
 // Extent of what is packed at once, bounding the copies to 2 * 32 MiB of float.
 constexpr int64_t kChunkRows = 4096, kChunkCols = 4096, kChunkDepth = 2048;
 // Multiply-adds that pay for waking a thread: about 20 us of one core.
@@ -145,9 +147,12 @@ struct TileGrid {
     int64_t tile_a = std::min(panels_a, kTilePanelsA), tile_b = std::min(panels_b, kTilePanelsB);
     const auto count = [&] { return ceil_div(panels_a, tile_a) * ceil_div(panels_b, tile_b); };
     if (x.m * x.n * x.k > kParallelWork) {
+      // The side with more panels first: cutting a thin side would read or pack the long one again.
+      int64_t& first = panels_a >= panels_b ? tile_a : tile_b;
+      int64_t& second = panels_a >= panels_b ? tile_b : tile_a;
       while (count() < kTilesToShare && tile_a * tile_b > 1) {
-        int64_t& longer = tile_a >= tile_b ? tile_a : tile_b;
-        longer = ceil_div(longer, 2);
+        int64_t& cut = first > 1 ? first : second;
+        cut = ceil_div(cut, 2);
       }
     }
     return {panels_a, panels_b, tile_a, tile_b, ceil_div(panels_b, tile_b), count()};
@@ -203,16 +208,20 @@ void multiply_packed(const Product<T>& x) {
   const TileGrid grid = TileGrid::of(x);
   const int64_t blocks = ceil_div(x.k, kGemmDepth);
   const Scratch<T> a(grid.panels_a * blocks * kPanelA<T>), b(grid.panels_b * blocks * kPanelB<T>);
-  // Panels of one block of k lie together: [block][panel].
-  parallel_tiles(blocks * (grid.panels_a + grid.panels_b), [&](int64_t task) {
-    const int64_t block = task / (grid.panels_a + grid.panels_b), panel = task % (grid.panels_a + grid.panels_b);
+  // Panels of one block of k lie together, A's before B's in the order of packing.
+  const int64_t panels = grid.panels_a + grid.panels_b;
+  const auto pack = [&](int64_t index) {
+    const int64_t block = index / panels, panel = index % panels, panel_b = panel - grid.panels_a;
     const int64_t p = block * kGemmDepth, depth = std::min(kGemmDepth, x.k - p);
-    if (panel < grid.panels_a) {
+    if (panel_b < 0) {
       pack_a(a.data() + (block * grid.panels_a + panel) * kPanelA<T>, x, panel, p, depth);
     } else {
-      const int64_t panel_b = panel - grid.panels_a;
       pack_b(b.data() + (block * grid.panels_b + panel_b) * kPanelB<T>, x, panel_b, p, depth);
     }
+  };
+  parallel_tiles(ceil_div(blocks * panels, kPanelsPerTask), [&](int64_t task) {
+    const int64_t end = std::min(blocks * panels, (task + 1) * kPanelsPerTask);
+    for (int64_t index = task * kPanelsPerTask; index < end; ++index) pack(index);
   });
   parallel_tiles(grid.count, [&](int64_t index) {
     const Tile tile = grid.tile(index);

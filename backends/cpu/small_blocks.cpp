@@ -68,13 +68,21 @@ void move_blocks(FreeList& from, FreeList& to, uint32_t count) {
   for (; count > 0 && from.head; --count) to.push(from.pop());
 }
 
+// A thread that has ended keeps nothing, neither blocks nor counts: no destructor comes to hand them over.
+// Not under the shared lock: the report takes the owner's.
+void report_at_once() {
+  report_small_bytes(cache.live_bytes);
+  cache.live_bytes = 0;
+}
+
 struct ThreadEnd {
   ~ThreadEnd() {
     cache.state = ThreadCache::ended;
-    const std::lock_guard lock(shared().mutex);
-    for (size_t i = 0; i < kClasses; ++i) move_blocks(cache.lists[i], shared().lists[i], cache.lists[i].count);
-    report_small_bytes(cache.live_bytes);
-    cache.live_bytes = 0;
+    {
+      const std::lock_guard lock(shared().mutex);
+      for (size_t i = 0; i < kClasses; ++i) move_blocks(cache.lists[i], shared().lists[i], cache.lists[i].count);
+    }
+    report_at_once();
   }
 };
 
@@ -103,12 +111,6 @@ void count_bytes(int64_t delta) {
     report_small_bytes(cache.live_bytes);
     cache.live_bytes = 0;
   }
-}
-
-// A thread that has ended keeps nothing, neither blocks nor counts: no destructor comes to hand them over.
-void report_at_once() {
-  report_small_bytes(cache.live_bytes);
-  cache.live_bytes = 0;
 }
 
 void* allocate_slowly(size_t index) {

@@ -1,26 +1,35 @@
-// Arithmetic, rounding, order and logic.
+// Arithmetic, rounding to integers, and order.
 //
-// Integers wrap around (the work is done on unsigned lanes). Comparisons and logic give 0 or 1 in V; true means nonzero,
-// so NaN is true. maximum and minimum pass NaN on from either operand and order -0 below +0, so the operands may swap.
+// Integers wrap around (the work is done on unsigned lanes). maximum and minimum pass NaN on from
+// either operand and order -0 below +0, so the operands may swap.
 #pragma once
 
-#include "rounded.h"
+#include "core/formulas/rounded.h"
 
 namespace fuselet::formula {
 
 template <class V>
 FUSELET_FN V add(V x, V y) {
-  if constexpr (kIsInteger<V>) return (V)((Bits<V>)x + (Bits<V>)y); else return x + y;
+  if constexpr (kIsInteger<V>)
+    return (V)((Bits<V>)x + (Bits<V>)y);
+  else
+    return x + y;
 }
 
 template <class V>
 FUSELET_FN V sub(V x, V y) {
-  if constexpr (kIsInteger<V>) return (V)((Bits<V>)x - (Bits<V>)y); else return x - y;
+  if constexpr (kIsInteger<V>)
+    return (V)((Bits<V>)x - (Bits<V>)y);
+  else
+    return x - y;
 }
 
 template <class V>
 FUSELET_FN V mul(V x, V y) {
-  if constexpr (kIsInteger<V>) return (V)((Bits<V>)x * (Bits<V>)y); else return x * y;
+  if constexpr (kIsInteger<V>)
+    return (V)((Bits<V>)x * (Bits<V>)y);
+  else
+    return x * y;
 }
 
 // Floating point only.
@@ -31,7 +40,10 @@ FUSELET_FN V div(V x, V y) {
 
 template <class V>
 FUSELET_FN V neg(V x) {
-  if constexpr (kIsInteger<V>) return (V)(-(Bits<V>)x); else return -x;
+  if constexpr (kIsInteger<V>)
+    return (V)(-(Bits<V>)x);
+  else
+    return -x;
 }
 
 template <class V>
@@ -40,8 +52,10 @@ inline constexpr Bits<Scalar<V>> kSignBit = Bits<Scalar<V>>(1) << (sizeof(Scalar
 // The smallest integer stays itself.
 template <class V>
 FUSELET_FN V abs(V x) {
-  if constexpr (kIsInteger<V>) return select(x < Scalar<V>(0), neg(x), x);
-  else return from_bits<V>(to_bits(x) & ~kSignBit<V>);
+  if constexpr (kIsInteger<V>)
+    return select(x < Scalar<V>(0), neg(x), x);
+  else
+    return from_bits<V>(to_bits(x) & ~kSignBit<V>);
 }
 
 // magnitude (not negative) with the sign of `sign`.
@@ -67,22 +81,20 @@ FUSELET_FN V rsqrt(V x) {
 }
 
 template <class V>
-FUSELET_FN V isnan(V x) {
-  return select(x != x, splat<V>(1), splat<V>(0));
-}
-
-template <class V>
 FUSELET_FN V maximum(V x, V y) {
-  if constexpr (kIsInteger<V>) return select(x > y, x, y);
+  if constexpr (kIsInteger<V>)
+    return select(x > y, x, y);
   else {
-    V either = from_bits<V>(to_bits(x) & to_bits(y));  // for equal operands: the same value, and +0 beside -0
+    V either = from_bits<V>(to_bits(x) &
+                            to_bits(y));  // for equal operands: the same value, and +0 beside -0
     return select(x == y, either, select((x > y) | (x != x), x, y));
   }
 }
 
 template <class V>
 FUSELET_FN V minimum(V x, V y) {
-  if constexpr (kIsInteger<V>) return select(x < y, x, y);
+  if constexpr (kIsInteger<V>)
+    return select(x < y, x, y);
   else {
     V either = from_bits<V>(to_bits(x) | to_bits(y));
     return select(x == y, either, select((x < y) | (x != x), x, y));
@@ -95,10 +107,12 @@ FUSELET_FN V clamp(V x, V lo, V hi) {
   return minimum(maximum(x, lo), hi);
 }
 
-// The nearest integer, ties to even. Adding 2^23 (2^52) and taking it away drops the fraction; larger values have none.
+// The nearest integer, ties to even. Adding 2^23 (2^52) and taking it away drops the fraction;
+// larger values have none.
 template <class V>
 FUSELET_FN V round(V x) {
-  if constexpr (kIsInteger<V>) return x;
+  if constexpr (kIsInteger<V>)
+    return x;
   else {
     constexpr Scalar<V> kNoFraction = kIsFloat<V> ? Scalar<V>(0x1p23) : Scalar<V>(0x1p52);
     V magnitude = abs(x);
@@ -109,7 +123,8 @@ FUSELET_FN V round(V x) {
 
 template <class V>
 FUSELET_FN V floor(V x) {
-  if constexpr (kIsInteger<V>) return x;
+  if constexpr (kIsInteger<V>)
+    return x;
   else {
     V nearest = round(x);
     return select(nearest > x, nearest - Scalar<V>(1), nearest);
@@ -118,7 +133,10 @@ FUSELET_FN V floor(V x) {
 
 template <class V>
 FUSELET_FN V ceil(V x) {
-  if constexpr (kIsInteger<V>) return x; else return -floor(-x);
+  if constexpr (kIsInteger<V>)
+    return x;
+  else
+    return -floor(-x);
 }
 
 // NaN stays NaN; relu(-0) = +0, as maximum(x, 0) gives.
@@ -131,53 +149,6 @@ FUSELET_FN V relu(V x) {
 template <class V>
 FUSELET_FN V sign(V x) {
   return select(x > Scalar<V>(0), splat<V>(1), select(x < Scalar<V>(0), splat<V>(-1), splat<V>(0)));
-}
-
-template <class V>
-FUSELET_FN V eq(V x, V y) {
-  return select(x == y, splat<V>(1), splat<V>(0));
-}
-template <class V>
-FUSELET_FN V ne(V x, V y) {
-  return select(x != y, splat<V>(1), splat<V>(0));
-}
-template <class V>
-FUSELET_FN V lt(V x, V y) {
-  return select(x < y, splat<V>(1), splat<V>(0));
-}
-template <class V>
-FUSELET_FN V le(V x, V y) {
-  return select(x <= y, splat<V>(1), splat<V>(0));
-}
-template <class V>
-FUSELET_FN V gt(V x, V y) {
-  return select(x > y, splat<V>(1), splat<V>(0));
-}
-template <class V>
-FUSELET_FN V ge(V x, V y) {
-  return select(x >= y, splat<V>(1), splat<V>(0));
-}
-
-template <class V>
-FUSELET_FN V logical_and(V x, V y) {
-  return select((x != Scalar<V>(0)) & (y != Scalar<V>(0)), splat<V>(1), splat<V>(0));
-}
-template <class V>
-FUSELET_FN V logical_or(V x, V y) {
-  return select((x != Scalar<V>(0)) | (y != Scalar<V>(0)), splat<V>(1), splat<V>(0));
-}
-template <class V>
-FUSELET_FN V logical_xor(V x, V y) {
-  return select((x != Scalar<V>(0)) ^ (y != Scalar<V>(0)), splat<V>(1), splat<V>(0));
-}
-template <class V>
-FUSELET_FN V logical_not(V x) {
-  return select(x == Scalar<V>(0), splat<V>(1), splat<V>(0));
-}
-
-template <class V>
-FUSELET_FN V where(V condition, V yes, V no) {
-  return select(condition != Scalar<V>(0), yes, no);
 }
 
 }  // namespace fuselet::formula

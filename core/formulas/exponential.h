@@ -1,35 +1,38 @@
 // exp, log and pow.
 //
-// float: own polynomials (coefficients and errors from tools/fit_formulas.py), at most 1 ulp over all inputs including
-// subnormals. double: the C library's functions, lane by lane.
+// float: own polynomials (coefficients and errors from tools/fit_formulas.py), at most 1 ulp over
+// all inputs including subnormals. double: the C library's functions, lane by lane.
 #pragma once
 
-#include "arithmetic.h"
-#include "library.h"
+#include "core/formulas/arithmetic.h"
+#include "core/formulas/library.h"
 
 namespace fuselet::formula {
 
-// e^x as significand * scale1 * scale2, significand in [0.7, 1.5]. Formulas that multiply e^x by something multiply by
-// the scales last: then a result that is a normal number is right even where e^x itself is subnormal.
+// e^x as significand * scale1 * scale2, significand in [0.7, 1.5]. Formulas that multiply e^x by
+// something multiply by the scales last: then a result that is a normal number is right even where
+// e^x itself is subnormal.
 template <class V>
 struct ScaledExp {
   V significand, scale1, scale2;
 };
 
-// e^(x + x_low) for float, |x_low| far below 1. Exact scales for x in [-126, 89]; x beyond that is clamped, where e^x is
-// already infinite or below 2^-181; NaN stays.
+// e^(x + x_low) for float, |x_low| far below 1. Exact scales for x in [-126, 89]; x beyond that is
+// clamped, where e^x is already infinite or below 2^-181; NaN stays.
 template <class V>
 FUSELET_FN ScaledExp<V> scaled_exp(V x, V x_low) {
   x = select(x > 89.0f, splat<V>(89.0f), x);
   x = select(x < -126.0f, splat<V>(-126.0f), x);
-  // Adding 1.5 * 2^23 leaves the integer nearest to x / ln 2 in the low bits, without a conversion that NaN would upset.
+  // Adding 1.5 * 2^23 leaves the integer nearest to x / ln 2 in the low bits, without a conversion
+  // that NaN would upset.
   constexpr float kShift = 0x1.8p23f;
   V shifted = fma(x, splat<V>(0x1.715476p0f), splat<V>(kShift));
   V n = shifted - kShift;
   V r = fma(n, splat<V>(-0x1.62e4p-1f), x);  // exact: 15 bits of ln 2 times an integer of 8
   r = fma(n, splat<V>(-0x1.7f7d1cp-20f), r) + x_low;
   // Error 2^-28.
-  V tail = polynomial(r, 0x1.fffffcp-2f, 0x1.555492p-3f, 0x1.5558f2p-5f, 0x1.1239e2p-7f, 0x1.6a2432p-10f);
+  V tail = polynomial(r, 0x1.fffffcp-2f, 0x1.555492p-3f, 0x1.5558f2p-5f, 0x1.1239e2p-7f,
+                      0x1.6a2432p-10f);
   V significand = fma(r * r, tail, r) + 1.0f;
   // 2^n in two factors, for 2^n alone reaches neither 2^128 nor below 2^-126.
   Ints<V> exponent = (Ints<V>)(to_bits(shifted) - 0x4b400000u);
@@ -64,8 +67,9 @@ FUSELET_FN V log(V x) {
     V n = from_bits<V>((Bits<V>)(exponent + 0x4b400000)) - 0x1.8p23f;
     n = select(subnormal, n - 23.0f, n);
     // Error 2^-28.
-    V tail = polynomial(f, 0x1.555548p-2f, -0x1.000006p-2f, 0x1.99a4b6p-3f, -0x1.555c4ep-3f, 0x1.233768p-3f,
-                        -0x1.fc220ep-4f, 0x1.e6f062p-4f, -0x1.de3be6p-4f, 0x1.145782p-4f);
+    V tail = polynomial(f, 0x1.555548p-2f, -0x1.000006p-2f, 0x1.99a4b6p-3f, -0x1.555c4ep-3f,
+                        0x1.233768p-3f, -0x1.fc220ep-4f, 0x1.e6f062p-4f, -0x1.de3be6p-4f,
+                        0x1.145782p-4f);
     V f2 = f * f;
     V low = fma(f2 * f, tail, n * 0x1.7f7d1cp-20f);
     low = fma(f2, splat<V>(-0.5f), low);
@@ -78,7 +82,8 @@ FUSELET_FN V log(V x) {
   }
 }
 
-// C's pow, special cases included. float goes through the double function: correctly rounded but for rare near-ties.
+// C's pow, special cases included. float goes through the double function: correctly rounded but
+// for rare near-ties.
 template <class V>
 FUSELET_FN V pow(V x, V y) {
   return map_lanes([](Scalar<V> a, Scalar<V> b) { return (Scalar<V>)library_pow(a, b); }, x, y);

@@ -1,7 +1,8 @@
-// The C library's functions of doubles under one name on host and device. They are the double formulas, lane by lane.
+// The C library's functions of doubles under one name on host and device. They are the double
+// formulas, lane by lane.
 #pragma once
 
-#include "lanes.h"
+#include "core/formulas/lanes.h"
 
 namespace fuselet::formula {
 

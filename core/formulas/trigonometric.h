@@ -1,12 +1,13 @@
 // sin and cos.
 //
-// float: x is brought to [-pi/4, pi/4] in double and a float polynomial (tools/fit_formulas.py) does the rest, at most
-// 2 ulp. Lanes of 2^27 and more go one by one through the library's double function, so every input is right.
-// double: the library's function, lane by lane. Infinities give NaN.
+// float: x is brought to [-pi/4, pi/4] in double and a float polynomial (tools/fit_formulas.py)
+// does the rest, at most 2 ulp. Lanes of 2^27 and more go one by one through the library's double
+// function, so every input is right. double: the library's function, lane by lane. Infinities give
+// NaN.
 #pragma once
 
-#include "arithmetic.h"
-#include "library.h"
+#include "core/formulas/arithmetic.h"
+#include "core/formulas/library.h"
 
 namespace fuselet::formula {
 
@@ -17,8 +18,8 @@ struct QuarterTurns {
   Bits<V> quadrant;
 };
 
-// For double scalars and vectors, |x| < 2^27: pi / 2 in two doubles leaves an error of 2^-79, and no float comes closer
-// than 2^-30 to a multiple of it.
+// For double scalars and vectors, |x| < 2^27: pi / 2 in two doubles leaves an error of 2^-79, and
+// no float comes closer than 2^-30 to a multiple of it.
 template <class D>
 FUSELET_FN QuarterTurns<D> remove_quarter_turns(D x) {
   constexpr double kShift = 0x1.8p52;  // leaves the nearest integer in the low bits
@@ -48,21 +49,30 @@ FUSELET_FN QuarterTurns<V> remove_quarter_turns_by_halves(V x) {
   FloatHalves halves = __builtin_bit_cast(FloatHalves, x);
   QuarterTurns<D> low = remove_quarter_turns(__builtin_convertvector(halves.low, D));
   QuarterTurns<D> high = remove_quarter_turns(__builtin_convertvector(halves.high, D));
-  FloatHalves rest{__builtin_convertvector(low.rest, HalfFloats), __builtin_convertvector(high.rest, HalfFloats)};
-  BitHalves quadrant{__builtin_convertvector(low.quadrant, HalfBits), __builtin_convertvector(high.quadrant, HalfBits)};
+  FloatHalves rest{__builtin_convertvector(low.rest, HalfFloats),
+                   __builtin_convertvector(high.rest, HalfFloats)};
+  BitHalves quadrant{__builtin_convertvector(low.quadrant, HalfBits),
+                     __builtin_convertvector(high.quadrant, HalfBits)};
   return {__builtin_bit_cast(V, rest), __builtin_bit_cast(Bits<V>, quadrant)};
 }
-FUSELET_FN QuarterTurns<float16v> remove_quarter_turns(float16v x) { return remove_quarter_turns_by_halves<double8v>(x); }
-FUSELET_FN QuarterTurns<float8v> remove_quarter_turns(float8v x) { return remove_quarter_turns_by_halves<double4v>(x); }
-FUSELET_FN QuarterTurns<float4v> remove_quarter_turns(float4v x) { return remove_quarter_turns_by_halves<double2v>(x); }
+FUSELET_FN QuarterTurns<float16v> remove_quarter_turns(float16v x) {
+  return remove_quarter_turns_by_halves<double8v>(x);
+}
+FUSELET_FN QuarterTurns<float8v> remove_quarter_turns(float8v x) {
+  return remove_quarter_turns_by_halves<double4v>(x);
+}
+FUSELET_FN QuarterTurns<float4v> remove_quarter_turns(float4v x) {
+  return remove_quarter_turns_by_halves<double2v>(x);
+}
 #endif
 
 // sin(rest + quadrant * pi / 2).
 template <class V>
 FUSELET_FN V sine_of(V r, Bits<V> quadrant) {
   V z = r * r;
-  V sine = fma(r * z, polynomial(z, -0x1.555546p-3f, 0x1.11073ap-7f, -0x1.9943e2p-13f), r);  // error 2^-26.8
-  sine = with_sign_of(sine, r);  // -0 lost it
+  V sine = fma(r * z, polynomial(z, -0x1.555546p-3f, 0x1.11073ap-7f, -0x1.9943e2p-13f),
+               r);                                                              // error 2^-26.8
+  sine = with_sign_of(sine, r);                                                 // -0 lost it
   V cosine = polynomial(z, 0x1.55554ap-5f, -0x1.6c0c34p-10f, 0x1.99eb9ep-16f);  // error 2^-32
   cosine = fma(z * z, cosine, fma(z, splat<V>(-0.5f), splat<V>(1.0f)));
   V value = select((quadrant & 1u) != 0u, cosine, sine);
@@ -89,7 +99,9 @@ FUSELET_FN V shifted_sine(V x, unsigned quarter, Library library) {
   QuarterTurns<V> turns = remove_quarter_turns(x);
   V result = sine_of(turns.rest, turns.quadrant + quarter);
   if (!all_reducible(x)) {
-    auto lane = [library](float input, float reduced) { return is_reducible(input) ? reduced : (float)library((double)input); };
+    auto lane = [library](float input, float reduced) {
+      return is_reducible(input) ? reduced : (float)library((double)input);
+    };
     result = map_lanes(lane, x, result);
   }
   return result;
@@ -98,13 +110,19 @@ FUSELET_FN V shifted_sine(V x, unsigned quarter, Library library) {
 template <class V>
 FUSELET_FN V sin(V x) {
   auto library = [](double lane) { return library_sin(lane); };
-  if constexpr (kIsFloat<V>) return shifted_sine(x, 0, library); else return map_lanes(library, x);
+  if constexpr (kIsFloat<V>)
+    return shifted_sine(x, 0, library);
+  else
+    return map_lanes(library, x);
 }
 
 template <class V>
 FUSELET_FN V cos(V x) {
   auto library = [](double lane) { return library_cos(lane); };
-  if constexpr (kIsFloat<V>) return shifted_sine(x, 1, library); else return map_lanes(library, x);
+  if constexpr (kIsFloat<V>)
+    return shifted_sine(x, 1, library);
+  else
+    return map_lanes(library, x);
 }
 
 }  // namespace fuselet::formula

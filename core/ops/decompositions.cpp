@@ -4,7 +4,7 @@
 #include "core/casts.h"
 #include "core/ops/functions.h"
 #include "core/ops/reduced_dims.h"
-#include "core/philox.h"
+#include "core/random_values.h"
 
 namespace fuselet::decompose {
 namespace {
@@ -38,7 +38,7 @@ Tensor var(const Tensor& self, IntList dim, int64_t correction, bool keepdim) {
 }
 
 Tensor dropout_grad(const Tensor& grad_output, const Tensor& mask, double p) {
-  return grad_output * mask * (1.0 / dropout_keep(p));
+  return grad_output * mask * philox::keep_scale(philox::keep_threshold(p));
 }
 
 Tensor addmm(const Tensor& self, const Tensor& mat1, const Tensor& mat2) { return self + matmul(mat1, mat2); }

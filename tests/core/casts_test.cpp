@@ -1,12 +1,12 @@
 // Casts from floating point to integers: truncation, both ends of each range, NaN.
-#define DOCTEST_CONFIG_IMPLEMENT_WITH_MAIN
+#include "core/casts.h"
+
 #include <doctest/doctest.h>
 
 #include <cmath>
 #include <cstdint>
+#include <initializer_list>
 #include <limits>
-
-#include "core/casts.h"
 
 using fuselet::cast_to_integer;
 
@@ -27,8 +27,23 @@ template <class Integer, class Float>
 void check_casts() {
   using Limits = std::numeric_limits<Integer>;
   const Float inf = std::numeric_limits<Float>::infinity();
-  Float ends[] = {Float(Limits::max()), Float(Limits::min()), 0, Float(0.5), Float(127.5), Float(128), Float(255.99), Float(256), Float(-0.99), Float(-128.5),
-                  Float(-129), Float(1e10), Float(1e19), Float(1e30), inf, std::numeric_limits<Float>::quiet_NaN(), std::numeric_limits<Float>::denorm_min()};
+  Float ends[] = {Float(Limits::max()),
+                  Float(Limits::min()),
+                  0,
+                  Float(0.5),
+                  Float(127.5),
+                  Float(128),
+                  Float(255.99),
+                  Float(256),
+                  Float(-0.99),
+                  Float(-128.5),
+                  Float(-129),
+                  Float(1e10),
+                  Float(1e19),
+                  Float(1e30),
+                  inf,
+                  std::numeric_limits<Float>::quiet_NaN(),
+                  std::numeric_limits<Float>::denorm_min()};
   for (Float end : ends) {
     for (Float x : {end, std::nextafter(end, inf), std::nextafter(end, -inf), end + 1, end - 1}) {
       CAPTURE(x);
@@ -40,7 +55,8 @@ void check_casts() {
 
 }  // namespace
 
-TEST_CASE_TEMPLATE("casts truncate and saturate", Integer, std::int64_t, std::int32_t, std::int8_t, std::uint8_t) {
+TEST_CASE_TEMPLATE("casts truncate and saturate", Integer, std::int64_t, std::int32_t, std::int8_t,
+                   std::uint8_t) {
   check_casts<Integer, float>();
   check_casts<Integer, double>();
 }

@@ -1,11 +1,12 @@
-// A lane of any vector holds the scalar's bits, over random bit patterns, ordinary sizes and special values.
-#define DOCTEST_CONFIG_IMPLEMENT_WITH_MAIN
+// A lane of any vector holds the scalar's bits, over random bit patterns, ordinary sizes and
+// special values.
 #include <doctest/doctest.h>
 
 #include <cmath>
 #include <cstdint>
 #include <cstring>
 #include <limits>
+#include <type_traits>
 
 #include "core/formulas.h"
 
@@ -21,18 +22,24 @@ namespace {
   return z ^ (z >> 31);
 }
 
-const double kSpecials[] = {0.0, -0.0, 1.0, -1.0, 0.5, -0.5, 1.5, 2.5, -2.5, INFINITY, -INFINITY, NAN, 1e-40, -1e-40, 1e-310,
-                            88.0, 89.0, -88.0, -104.0, 0.625, 0.921875, 3.0e8, -3.0e8, 1e38, 1e308, 15.0, -15.0};
+const double kSpecials[] = {0.0,    -0.0,   1.0,      -1.0,      0.5,    -0.5,  1.5,
+                            2.5,    -2.5,   INFINITY, -INFINITY, NAN,    1e-40, -1e-40,
+                            1e-310, 88.0,   89.0,     -88.0,     -104.0, 0.625, 0.921875,
+                            3.0e8,  -3.0e8, 1e38,     1e308,     15.0,   -15.0};
 
 // Half random bit patterns, a quarter ordinary sizes, a quarter special values.
 template <class S>
 [[gnu::noinline]] S sample(std::uint64_t& state) {
   std::uint64_t choice = next_random(state) % 4, bits = next_random(state);
-  if (choice == 0) return static_cast<S>(static_cast<double>(static_cast<std::int64_t>(bits)) * 0x1p-59);
+  if (choice == 0)
+    return static_cast<S>(static_cast<double>(static_cast<std::int64_t>(bits)) * 0x1p-59);
   if (choice == 1) {
     double special = kSpecials[bits % (sizeof(kSpecials) / sizeof(double))];
-    if constexpr (std::is_integral_v<S>) return std::isfinite(special) && std::abs(special) < 1e18 ? S(special) : std::numeric_limits<S>::min();
-    else return static_cast<S>(special);
+    if constexpr (std::is_integral_v<S>)
+      return std::isfinite(special) && std::abs(special) < 1e18 ? S(special)
+                                                                : std::numeric_limits<S>::min();
+    else
+      return static_cast<S>(special);
   }
   S value;
   std::memcpy(&value, &bits, sizeof(S));
@@ -65,7 +72,8 @@ bool lanes_match(Formula f, int rounds = 4000) {
     for (int i = 0; i < formula::kLanes<V>; ++i) {
       S scalar = call<S>(f, x[i], y[i], z[i]);
       if (!same(S(vector[i]), scalar)) {
-        MESSAGE("x " << x[i] << ", y " << y[i] << ", z " << z[i] << ": lane " << vector[i] << ", scalar " << scalar);
+        MESSAGE("x " << x[i] << ", y " << y[i] << ", z " << z[i] << ": lane " << vector[i]
+                     << ", scalar " << scalar);
         return false;
       }
     }
@@ -75,36 +83,71 @@ bool lanes_match(Formula f, int rounds = 4000) {
 
 }  // namespace
 
-#define LANES(V, call) \
-  { \
-    INFO(#V " " #call); \
-    CHECK(lanes_match<formula::V>([](auto x, [[maybe_unused]] auto y, [[maybe_unused]] auto z) { return formula::call; })); \
+#define LANES(V, call)                                                                            \
+  {                                                                                               \
+    INFO(#V " " #call);                                                                           \
+    CHECK(lanes_match<formula::V>(                                                                \
+        [](auto x, [[maybe_unused]] auto y, [[maybe_unused]] auto z) { return formula::call; })); \
   }
 #define LANES_OF_EACH_FLOATING(call) \
   LANES(float8v, call) LANES(FloatLanes, call) LANES(DoubleLanes, call)
 #define LANES_OF_EACH(call) LANES_OF_EACH_FLOATING(call) LANES(Int64Lanes, call)
 
 TEST_CASE("a lane has the scalar's bits: arithmetic") {
-  LANES_OF_EACH(add(x, y)) LANES_OF_EACH(sub(x, y)) LANES_OF_EACH(mul(x, y)) LANES_OF_EACH(neg(x)) LANES_OF_EACH(abs(x))
-  LANES_OF_EACH(square(x)) LANES_OF_EACH(maximum(x, y)) LANES_OF_EACH(minimum(x, y)) LANES_OF_EACH(clamp(x, y, z))
-  LANES_OF_EACH(relu(x)) LANES_OF_EACH(sign(x)) LANES_OF_EACH(round(x)) LANES_OF_EACH(floor(x)) LANES_OF_EACH(ceil(x))
-  LANES_OF_EACH_FLOATING(div(x, y)) LANES_OF_EACH_FLOATING(reciprocal(x)) LANES_OF_EACH_FLOATING(sqrt(x))
-  LANES_OF_EACH_FLOATING(rsqrt(x)) LANES_OF_EACH_FLOATING(fma(x, y, z))
+  LANES_OF_EACH(add(x, y));
+  LANES_OF_EACH(sub(x, y));
+  LANES_OF_EACH(mul(x, y));
+  LANES_OF_EACH(neg(x));
+  LANES_OF_EACH(abs(x));
+  LANES_OF_EACH(square(x));
+  LANES_OF_EACH(maximum(x, y));
+  LANES_OF_EACH(minimum(x, y));
+  LANES_OF_EACH(clamp(x, y, z));
+  LANES_OF_EACH(relu(x));
+  LANES_OF_EACH(sign(x));
+  LANES_OF_EACH(round(x));
+  LANES_OF_EACH(floor(x));
+  LANES_OF_EACH(ceil(x));
+  LANES_OF_EACH_FLOATING(div(x, y));
+  LANES_OF_EACH_FLOATING(reciprocal(x));
+  LANES_OF_EACH_FLOATING(sqrt(x));
+  LANES_OF_EACH_FLOATING(rsqrt(x));
+  LANES_OF_EACH_FLOATING(fma(x, y, z));
 }
 
 TEST_CASE("a lane has the scalar's bits: comparisons and logic") {
-  LANES_OF_EACH(eq(x, y)) LANES_OF_EACH(ne(x, y)) LANES_OF_EACH(lt(x, y)) LANES_OF_EACH(le(x, y)) LANES_OF_EACH(gt(x, y))
-  LANES_OF_EACH(ge(x, y)) LANES_OF_EACH(logical_and(x, y)) LANES_OF_EACH(logical_or(x, y)) LANES_OF_EACH(logical_xor(x, y))
-  LANES_OF_EACH(logical_not(x)) LANES_OF_EACH(where(x, y, z)) LANES_OF_EACH(isnan(x))
+  LANES_OF_EACH(eq(x, y));
+  LANES_OF_EACH(ne(x, y));
+  LANES_OF_EACH(lt(x, y));
+  LANES_OF_EACH(le(x, y));
+  LANES_OF_EACH(gt(x, y));
+  LANES_OF_EACH(ge(x, y));
+  LANES_OF_EACH(logical_and(x, y));
+  LANES_OF_EACH(logical_or(x, y));
+  LANES_OF_EACH(logical_xor(x, y));
+  LANES_OF_EACH(logical_not(x));
+  LANES_OF_EACH(where(x, y, z));
+  LANES_OF_EACH(isnan(x));
 }
 
 TEST_CASE("a lane has the scalar's bits: transcendental functions") {
-  LANES_OF_EACH_FLOATING(exp(x)) LANES_OF_EACH_FLOATING(log(x)) LANES_OF_EACH_FLOATING(tanh(x)) LANES_OF_EACH_FLOATING(erf(x))
-  LANES_OF_EACH_FLOATING(sin(x)) LANES_OF_EACH_FLOATING(cos(x)) LANES_OF_EACH_FLOATING(pow(x, y))
+  LANES_OF_EACH_FLOATING(exp(x));
+  LANES_OF_EACH_FLOATING(log(x));
+  LANES_OF_EACH_FLOATING(tanh(x));
+  LANES_OF_EACH_FLOATING(erf(x));
+  LANES_OF_EACH_FLOATING(sin(x));
+  LANES_OF_EACH_FLOATING(cos(x));
+  LANES_OF_EACH_FLOATING(pow(x, y));
 }
 
 TEST_CASE("a lane has the scalar's bits: activations") {
-  LANES_OF_EACH_FLOATING(sigmoid(x)) LANES_OF_EACH_FLOATING(silu(x)) LANES_OF_EACH_FLOATING(gelu_erf(x))
-  LANES_OF_EACH_FLOATING(gelu_tanh(x)) LANES_OF_EACH_FLOATING(sigmoid_grad(x, y)) LANES_OF_EACH_FLOATING(tanh_grad(x, y))
-  LANES_OF_EACH_FLOATING(silu_grad(x, y)) LANES_OF_EACH_FLOATING(gelu_erf_grad(x, y)) LANES_OF_EACH_FLOATING(gelu_tanh_grad(x, y))
+  LANES_OF_EACH_FLOATING(sigmoid(x));
+  LANES_OF_EACH_FLOATING(silu(x));
+  LANES_OF_EACH_FLOATING(gelu_erf(x));
+  LANES_OF_EACH_FLOATING(gelu_tanh(x));
+  LANES_OF_EACH_FLOATING(sigmoid_grad(x, y));
+  LANES_OF_EACH_FLOATING(tanh_grad(x, y));
+  LANES_OF_EACH_FLOATING(silu_grad(x, y));
+  LANES_OF_EACH_FLOATING(gelu_erf_grad(x, y));
+  LANES_OF_EACH_FLOATING(gelu_tanh_grad(x, y));
 }

@@ -1,5 +1,7 @@
-// float16 and bfloat16 over all their patterns, at ties, and against the nearest value found by search.
-#define DOCTEST_CONFIG_IMPLEMENT_WITH_MAIN
+// float16 and bfloat16 over all their patterns, at ties, and against the nearest value found by
+// search.
+#include "core/half.h"
+
 #include <doctest/doctest.h>
 
 #include <cmath>
@@ -7,7 +9,6 @@
 #include <cstring>
 #include <vector>
 
-#include "core/half.h"
 #include "core/half_blocks.h"
 
 using fuselet::bfloat16;
@@ -17,7 +18,8 @@ namespace {
 
 // What the bits mean, by the formats' definition.
 double meaning(std::uint16_t bits, int exponent_bits, int mantissa_bits) {
-  int bias = (1 << (exponent_bits - 1)) - 1, exponent = bits >> mantissa_bits & ((1 << exponent_bits) - 1);
+  int bias = (1 << (exponent_bits - 1)) - 1,
+      exponent = bits >> mantissa_bits & ((1 << exponent_bits) - 1);
   int mantissa = bits & ((1 << mantissa_bits) - 1);
   double sign = bits >> 15 ? -1 : 1;
   if (exponent == (1 << exponent_bits) - 1) return mantissa ? NAN : sign * INFINITY;
@@ -40,7 +42,8 @@ struct Bfloat16 {
 
 }  // namespace
 
-TEST_CASE_TEMPLATE("every pattern means what the format says and survives the round trip", H, Float16, Bfloat16) {
+TEST_CASE_TEMPLATE("every pattern means what the format says and survives the round trip", H,
+                   Float16, Bfloat16) {
   int wrong = 0;
   for (int p = 0; p < 65536; ++p) {
     typename H::Type half{static_cast<std::uint16_t>(p)};
@@ -48,7 +51,8 @@ TEST_CASE_TEMPLATE("every pattern means what the format says and survives the ro
     double exact = meaning(half.bits, H::kExponent, H::kMantissa);
     if (std::isnan(exact)) {
       std::uint16_t quiet = half.bits | 1 << (H::kMantissa - 1);
-      wrong += !std::isnan(value) || H::from(value).bits != quiet || !std::isnan(fuselet::to_float(H::from(static_cast<double>(value))));
+      wrong += !std::isnan(value) || H::from(value).bits != quiet ||
+               !std::isnan(fuselet::to_float(H::from(static_cast<double>(value))));
       wrong += std::signbit(value) != (half.bits >> 15);
     } else {
       wrong += value != exact || std::signbit(value) != std::signbit(exact);
@@ -58,14 +62,18 @@ TEST_CASE_TEMPLATE("every pattern means what the format says and survives the ro
   CHECK(wrong == 0);
 }
 
-TEST_CASE_TEMPLATE("between neighbours: the nearer one, the even one at the tie, from double by one rounding", H, Float16, Bfloat16) {
+TEST_CASE_TEMPLATE(
+    "between neighbours: the nearer one, the even one at the tie, from double by one rounding", H,
+    Float16, Bfloat16) {
   int wrong = 0;
   int infinity = ((1 << H::kExponent) - 1) << H::kMantissa;
   for (int p = 0; p < infinity; ++p) {
-    std::uint16_t below = static_cast<std::uint16_t>(p), above = below + 1, even = p & 1 ? above : below;
+    std::uint16_t below = static_cast<std::uint16_t>(p), above = below + 1,
+                  even = p & 1 ? above : below;
     double low = meaning(below, H::kExponent, H::kMantissa);
     // The upper neighbour of the largest finite value is where infinity would stand.
-    double high = p + 1 == infinity ? std::ldexp(1, 1 << (H::kExponent - 1)) : meaning(above, H::kExponent, H::kMantissa);
+    double high = p + 1 == infinity ? std::ldexp(1, 1 << (H::kExponent - 1))
+                                    : meaning(above, H::kExponent, H::kMantissa);
     double tie = low + (high - low) / 2;
     for (int sign : {0, 0x8000}) {
       double s = sign ? -1 : 1;
@@ -74,8 +82,12 @@ TEST_CASE_TEMPLATE("between neighbours: the nearer one, the even one at the tie,
       // Nearer than any float is to the tie: rounding through float would lose it.
       wrong += H::from(s * std::nextafter(tie, INFINITY)).bits != (above | sign);
       wrong += H::from(s * std::nextafter(tie, 0.0)).bits != (below | sign);
-      wrong += H::from(static_cast<float>(s) * std::nextafter(static_cast<float>(tie), INFINITY)).bits != (above | sign);
-      wrong += H::from(static_cast<float>(s) * std::nextafter(static_cast<float>(tie), 0.0f)).bits != (below | sign);
+      wrong +=
+          H::from(static_cast<float>(s) * std::nextafter(static_cast<float>(tie), INFINITY)).bits !=
+          (above | sign);
+      wrong +=
+          H::from(static_cast<float>(s) * std::nextafter(static_cast<float>(tie), 0.0f)).bits !=
+          (below | sign);
     }
   }
   CHECK(wrong == 0);
@@ -106,6 +118,7 @@ TEST_CASE_TEMPLATE("blocks give the bits of the scalar conversions", H, Float16,
     std::memcpy(&floats[i], &bits, 4);
   }
   fuselet::store_from_float(floats.data(), halves.data(), floats.size());
-  for (std::size_t i = 0; i < floats.size(); ++i) wrong += halves[i].bits != H::from(floats[i]).bits;
+  for (std::size_t i = 0; i < floats.size(); ++i)
+    wrong += halves[i].bits != H::from(floats[i]).bits;
   CHECK(wrong == 0);
 }

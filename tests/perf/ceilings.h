@@ -1,6 +1,6 @@
 // What this machine's memory can do, as the ceiling that element-wise operators are measured against.
 //
-// STREAM's triad, a[i] = b[i] + s * c[i], on three arrays that no cache holds, one half of them a thread (of the
+// STREAM's triad, a[i] = b[i] + s * c[i], on three arrays that no cache holds, an equal share a thread (of the
 // threads that parallel_for uses). Counted are the bytes the loop names, 12 an element: plain stores also read the
 // line they write, which STREAM's convention leaves out. Arrays are written once first, so no page faults are timed.
 #pragma once

@@ -1,0 +1,16 @@
+// The one file that names concrete backends. Loading the library registers each of them, and the layers of dispatch.
+#include "autograd/layer.h"
+#include "backends/cpu/cpu_backend.h"
+#include "compiler/trace/recorder.h"
+
+namespace fuselet {
+namespace {
+
+__attribute__((constructor)) void register_everything() {
+  register_autograd_layer();
+  trace::register_trace_layers();
+  cpu::register_cpu_backend();
+}
+
+}  // namespace
+}  // namespace fuselet

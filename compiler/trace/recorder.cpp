@@ -1,0 +1,176 @@
+#include "compiler/trace/recorder.h"
+
+#include <atomic>
+
+#include "core/dispatch_state.h"
+
+namespace fuselet::trace {
+namespace {
+
+std::atomic<uint64_t> g_next_recording{1};
+
+TensorMeta meta_of(const Tensor& t) {
+  TensorMeta m;
+  m.sizes = Dims(t.sizes());
+  m.strides = Dims(t.strides());
+  m.dtype = t.dtype();
+  m.device = t.device();
+  return m;
+}
+
+bool is_base(const TensorImpl& t, const TensorMeta& base) {
+  return t.offset() == 0 && same_sizes(t.sizes(), base.sizes) && same_sizes(t.strides(), base.strides);
+}
+
+}  // namespace
+
+Recorder::Recorder(std::string name) : id_(g_next_recording.fetch_add(1)) { graph_.name = std::move(name); }
+
+Recorder& current_recorder() {
+  Recording* r = dispatch_state().recording;
+  FUSELET_INTERNAL_CHECK(r, "the trace layer runs without a recording");
+  return static_cast<Recorder&>(*r);
+}
+
+void Recorder::add_argument(const Tensor& t) {
+  FUSELET_CHECK(!groups_.contains(t.impl()->storage().get()), "record: two arguments share memory; pass one of them, or a clone()");
+  lift(t, ir::InputKind::Argument, std::to_string(num_arguments_++));
+}
+
+// A tensor that fills its storage is an input as it is; any other is a strided view of the whole storage, so that several
+// tensors over one storage see each other's writes.
+AliasGroup& Recorder::lift(const Tensor& t, ir::InputKind kind, std::string name) {
+  const StoragePtr& storage = t.impl()->storage();
+  FUSELET_CHECK(!storage->is_deferred(), "record: a value of another recording is used in this one");
+  int64_t held = static_cast<int64_t>(storage->bytes() / size_of(t.dtype()));
+  bool whole = t.impl()->offset() == 0 && t.is_contiguous() && t.numel() == held;
+  Tensor base = t;
+  if (!whole) base = Tensor(make_intrusive<TensorImpl>(storage, Dims{held}, Dims{1}, 0, t.dtype()));
+  AliasGroup group;
+  group.storage = storage;
+  group.base = meta_of(base);
+  group.input = static_cast<int32_t>(graph_.inputs.size());
+  group.value = graph_.add_input(kind, std::move(name), group.base);
+  lifted_.push_back(base);
+  group_order_.push_back(storage.get());
+  return groups_[storage.get()] = std::move(group);
+}
+
+AliasGroup& Recorder::group_of(const Tensor& t) {
+  auto found = groups_.find(t.impl()->storage().get());
+  if (found != groups_.end()) return found->second;
+  auto name = names_.find(t.impl()->storage().get());
+  return lift(t, ir::InputKind::Lifted, name != names_.end() ? name->second : "t" + std::to_string(graph_.inputs.size()));
+}
+
+void Recorder::notice_leaf(const Tensor& t, const AliasGroup& group) {
+  const AutogradMeta* a = t.impl()->autograd();
+  if (group.input < 0 || !a || !a->requires_grad || a->grad_fn) return;
+  if (leaf_index_.try_emplace(t.impl(), leaves_.size()).second) leaves_.push_back({t, group.input, a->grad});
+}
+
+ir::ValueId Recorder::value_of(const Tensor& t) {
+  AliasGroup& group = group_of(t);
+  notice_leaf(t, group);
+  DeferredSlot& slot = t.impl()->deferred();
+  if (slot.recording == id_ && slot.value >= 0 && slot.generation == group.generation) return slot.value;
+  slot.recording = id_;
+  slot.generation = group.generation;
+  slot.value = group.value;
+  if (!is_base(*t.impl(), group.base)) {
+    slot.value = graph_.add_node(OpId::as_strided, {ir::ValueRef{group.value}, Dims(t.sizes()), Dims(t.strides()), t.impl()->offset()}, {meta_of(t)},
+                                 origin_here()).outputs[0];
+  }
+  return slot.value;
+}
+
+void Recorder::define(const Tensor& t, ir::ValueId value, bool shares_storage) {
+  if (!shares_storage) {
+    AliasGroup group;
+    group.storage = t.impl()->storage();
+    group.value = value;
+    group.base = meta_of(t);
+    group_order_.push_back(group.storage.get());
+    groups_[group.storage.get()] = std::move(group);
+  }
+  t.impl()->deferred() = {id_, value, group_of(t).generation};
+}
+
+void Recorder::write(const Tensor& t, ir::ValueId value) {
+  value_of(t);  // lifts it if it is new
+  AliasGroup& group = group_of(t);
+  if (is_base(*t.impl(), group.base)) {
+    group.value = value;
+  } else {
+    TensorMeta meta = group.base;
+    group.value = graph_.add_node(OpId::as_strided_scatter,
+                                  {ir::ValueRef{group.value}, ir::ValueRef{value}, Dims(t.sizes()), Dims(t.strides()), t.impl()->offset()},
+                                  {std::move(meta)}, origin_here()).outputs[0];
+  }
+  group.written = true;
+  ++group.generation;
+  t.impl()->storage()->bump_version();
+  t.impl()->deferred() = {id_, value, group.generation};
+}
+
+ir::CellRef Recorder::cell_ref(const CellPtr& cell) {
+  for (size_t i = 0; i < cells_.size(); ++i) {
+    if (cells_[i] == cell) return {static_cast<int32_t>(i)};
+  }
+  cells_.push_back(cell);
+  graph_.cells.push_back(cell->name());
+  return {static_cast<int32_t>(cells_.size() - 1)};
+}
+
+void Recorder::record_advance(HostCell& cell, double by) {
+  graph_.advances.push_back({static_cast<int32_t>(graph_.nodes.size()), cell_ref(CellPtr(&cell)), by});
+}
+
+ir::GraphArg Recorder::graph_arg(const Arg& arg) {
+  switch (arg.tag) {
+    case Arg::Tag::None: return std::monostate{};
+    case Arg::Tag::Tensor: return ir::ValueRef{value_of(*arg.tensor)};
+    case Arg::Tag::Scalar: return arg.scalar->cell() ? ir::GraphArg(cell_ref(arg.scalar->cell())) : ir::GraphArg(*arg.scalar);
+    case Arg::Tag::Tensors: {
+      std::vector<ir::ValueRef> list;
+      for (uint32_t i = 0; i < arg.count; ++i) list.push_back({value_of(arg.tensors[i])});
+      return list;
+    }
+    case Arg::Tag::Int: return arg.integer;
+    case Arg::Tag::Ints: return Dims(DimsView{arg.ints, arg.count});
+    case Arg::Tag::Float: return arg.number;
+    case Arg::Tag::Bool: return arg.flag;
+    case Arg::Tag::Text: return std::string(arg.text);
+    case Arg::Tag::DType: return arg.dtype;
+    case Arg::Tag::Device: return arg.device;
+  }
+  throw InternalError("an argument has no kind", __FILE__, __LINE__);
+}
+
+// A backward node points at the forward operator that it belongs to, and at its line.
+ir::Origin Recorder::origin_here() const {
+  const DispatchState& s = dispatch_state();
+  if (s.backward_running && s.forward_origin >= 0) {
+    ir::Origin o = graph_.nodes[static_cast<size_t>(s.forward_origin)].origin;
+    o.backward = true;
+    return o;
+  }
+  return {{static_cast<int32_t>(graph_.nodes.size())}, current_line(), s.backward_running};
+}
+
+const ir::Node& Recorder::add_node(const Call& call, std::vector<TensorMeta> metas) {
+  std::vector<ir::GraphArg> args;
+  for (int i = 0; i < call.num_args; ++i) args.push_back(graph_arg(call.args[i]));
+  int32_t draw = call.op->kind == OpKind::Random ? graph_.draws++ : -1;
+  const ir::Node& node = graph_.add_node(call.op->id, std::move(args), std::move(metas), origin_here(), draw);
+  dispatch_state().last_recorded = static_cast<int32_t>(graph_.nodes.size() - 1);
+  return node;
+}
+
+std::vector<AliasGroup*> Recorder::groups() {
+  std::vector<AliasGroup*> out;
+  for (const Storage* s : group_order_) out.push_back(&groups_.at(s));
+  return out;
+}
+
+}  // namespace fuselet::trace

@@ -1,0 +1,84 @@
+// The running recording: which value of the graph each tensor stands for.
+//
+// Tensors that share a storage form an alias group. A group has a base (the tensor that its value describes: the output of
+// a node, or a lifted tensor) and a current value, which a write replaces. A view of the group is a value of its own; when
+// the group has been written since, the view is taken again, as a strided view of the base. So nothing is written in place
+// in the graph, and every reader sees what it would see in memory.
+#pragma once
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "compiler/ir/graph.h"
+#include "core/recording.h"
+
+namespace fuselet::trace {
+
+struct AliasGroup {
+  StoragePtr storage;
+  ir::ValueId value = -1;
+  uint32_t generation = 0;
+  TensorMeta base;
+  int32_t input = -1;  // of the graph, for a lifted storage
+  bool written = false;
+};
+
+// A leaf that requires grad and was met outside the recording's own values.
+struct SeenLeaf {
+  Tensor tensor;
+  int32_t input;
+  TensorImplPtr grad_before;
+};
+
+class Recorder final : public Recording {
+ public:
+  explicit Recorder(std::string name);
+
+  // The next tensor given to the recorded function.
+  void add_argument(const Tensor& t);
+  // A better name for a tensor that may be lifted.
+  void name_tensor(const Tensor& t, std::string name) { names_[t.impl()->storage().get()] = std::move(name); }
+
+  // The value that `t` stands for now; lifts a tensor met for the first time.
+  ir::ValueId value_of(const Tensor& t);
+  // `t` is a new output of the node recorded last; `shares_storage` for a view.
+  void define(const Tensor& t, ir::ValueId value, bool shares_storage);
+  // `t` has been written: it stands for `value` from now on, and so does its part of the base.
+  void write(const Tensor& t, ir::ValueId value);
+
+  // Appends the call as a node; the outputs' metas are given.
+  const ir::Node& add_node(const Call& call, std::vector<TensorMeta> metas);
+  void record_advance(HostCell& cell, double by) override;
+
+  ir::Graph& graph() { return graph_; }
+  std::vector<AliasGroup*> groups();
+  const std::vector<Tensor>& lifted() const { return lifted_; }  // one an input
+  const std::vector<SeenLeaf>& leaves() const { return leaves_; }
+  const std::vector<CellPtr>& cells() const { return cells_; }
+  uint64_t id() const { return id_; }
+
+ private:
+  AliasGroup& group_of(const Tensor& t);
+  void notice_leaf(const Tensor& t, const AliasGroup& group);
+  AliasGroup& lift(const Tensor& t, ir::InputKind kind, std::string name);
+  ir::GraphArg graph_arg(const Arg& arg);
+  ir::CellRef cell_ref(const CellPtr& cell);
+  ir::Origin origin_here() const;
+
+  uint64_t id_;
+  ir::Graph graph_;
+  std::unordered_map<const Storage*, AliasGroup> groups_;
+  std::vector<const Storage*> group_order_;
+  std::unordered_map<const Storage*, std::string> names_;
+  std::vector<Tensor> lifted_;
+  std::vector<SeenLeaf> leaves_;
+  std::unordered_map<const TensorImpl*, size_t> leaf_index_;
+  std::vector<CellPtr> cells_;
+  int32_t num_arguments_ = 0;
+};
+
+Recorder& current_recorder();
+// Registers the functionalise and trace layers of dispatch.
+void register_trace_layers();
+
+}  // namespace fuselet::trace

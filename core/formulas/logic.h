@@ -1,0 +1,60 @@
+// Comparisons, logic and choice: 0 or 1 in V. True means nonzero, so NaN is true.
+#pragma once
+
+#include "core/formulas/lanes.h"
+
+namespace fuselet::formula {
+
+template <class V>
+FUSELET_FN V isnan(V x) {
+  return select(x != x, splat<V>(1), splat<V>(0));
+}
+
+template <class V>
+FUSELET_FN V eq(V x, V y) {
+  return select(x == y, splat<V>(1), splat<V>(0));
+}
+template <class V>
+FUSELET_FN V ne(V x, V y) {
+  return select(x != y, splat<V>(1), splat<V>(0));
+}
+template <class V>
+FUSELET_FN V lt(V x, V y) {
+  return select(x < y, splat<V>(1), splat<V>(0));
+}
+template <class V>
+FUSELET_FN V le(V x, V y) {
+  return select(x <= y, splat<V>(1), splat<V>(0));
+}
+template <class V>
+FUSELET_FN V gt(V x, V y) {
+  return select(x > y, splat<V>(1), splat<V>(0));
+}
+template <class V>
+FUSELET_FN V ge(V x, V y) {
+  return select(x >= y, splat<V>(1), splat<V>(0));
+}
+
+template <class V>
+FUSELET_FN V logical_and(V x, V y) {
+  return select((x != Scalar<V>(0)) & (y != Scalar<V>(0)), splat<V>(1), splat<V>(0));
+}
+template <class V>
+FUSELET_FN V logical_or(V x, V y) {
+  return select((x != Scalar<V>(0)) | (y != Scalar<V>(0)), splat<V>(1), splat<V>(0));
+}
+template <class V>
+FUSELET_FN V logical_xor(V x, V y) {
+  return select((x != Scalar<V>(0)) ^ (y != Scalar<V>(0)), splat<V>(1), splat<V>(0));
+}
+template <class V>
+FUSELET_FN V logical_not(V x) {
+  return select(x == Scalar<V>(0), splat<V>(1), splat<V>(0));
+}
+
+template <class V>
+FUSELET_FN V where(V condition, V yes, V no) {
+  return select(condition != Scalar<V>(0), yes, no);
+}
+
+}  // namespace fuselet::formula

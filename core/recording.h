@@ -1,0 +1,14 @@
+// What core knows of a running recording; compiler/trace/recorder.h has the rest.
+#pragma once
+#include "core/host_cell.h"
+
+namespace fuselet {
+
+class Recording {
+ public:
+  virtual ~Recording() = default;
+  // A host cell was advanced inside the recording: takes effect when the recording runs, and again on each replay.
+  virtual void record_advance(HostCell& cell, double by) = 0;
+};
+
+}  // namespace fuselet

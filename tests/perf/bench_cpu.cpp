@@ -1,0 +1,132 @@
+// `./dev bench cpu [CASE…]`: one JSON object a line, {"case", "variant", "unit", "value", …}.
+// Every figure is the median of warm repeats, next to its ceiling or peer measured in the same run, alternating.
+#include <algorithm>
+#include <chrono>
+#include <cstdio>
+#include <cstdlib>
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "backends/cpu/parallel.h"
+#include "core/dispatch_state.h"
+#include "core/ops/functions.h"
+#include "tests/perf/ceilings.h"
+#include "tests/perf/openblas.h"
+
+namespace fuselet::perf {
+namespace {
+
+double seconds_of(const std::function<void()>& f) {
+  auto start = std::chrono::steady_clock::now();
+  f();
+  return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+}
+
+double median(std::vector<double> v) {
+  std::nth_element(v.begin(), v.begin() + static_cast<std::ptrdiff_t>(v.size() / 2), v.end());
+  return v[v.size() / 2];
+}
+
+void print_line(const char* name, const char* variant, const char* unit, double value, const std::string& more = "") {
+  std::printf("{\"case\": \"%s\", \"variant\": \"%s\", \"unit\": \"%s\", \"value\": %.4f, \"threads\": %d%s}\n", name, variant, unit, value,
+              cpu::get_num_threads(), more.c_str());
+  std::fflush(stdout);
+}
+
+// float32 1024^3 beside OpenBLAS, alternating.
+void bench_matmul() {
+  constexpr int64_t n = 1024;
+  constexpr double kGigaflop = 2.0 * n * n * n / 1e9;
+  Tensor a = rand({n, n}), b = rand({n, n}), c;
+  // Core detection happens when the library loads, and these two would misguide it.
+  unsetenv("OPENBLAS_CORETYPE");
+  unsetenv("OPENBLAS_L2_SIZE");
+  std::string reason;
+  std::optional<OpenBlas> blas = load_openblas(find_openblas(FUSELET_SOURCE_DIR "/.venv"), &reason);
+  std::vector<double> ours, theirs;
+  std::vector<float> out(static_cast<size_t>(n * n));
+  if (blas) blas->set_num_threads(cpu::get_num_threads());
+  for (int i = 0; i < 33; ++i) {
+    double s = seconds_of([&] { c = matmul(a, b); });
+    if (i >= 3) ours.push_back(s);
+    if (!blas) continue;
+    s = seconds_of([&] { blas->sgemm(false, false, n, n, n, a.data<float>(), n, b.data<float>(), n, out.data(), n); });
+    if (i >= 3) theirs.push_back(s);
+  }
+  print_line("matmul_f32_1024", "fuselet", "GFLOP/s", kGigaflop / median(ours));
+  if (!blas) {
+    print_line("matmul_f32_1024", "openblas", "GFLOP/s", 0, ", \"skipped\": \"" + reason + "\"");
+    return;
+  }
+  print_line("matmul_f32_1024", "openblas", "GFLOP/s", kGigaflop / median(theirs), ", \"core\": \"" + blas->core + "\"");
+  print_line("matmul_f32_1024", "ratio", "x", median(theirs) / median(ours));
+}
+
+// a + b on 256 MB tensors; the result's memory comes from the cache after the first call. 12 bytes an element, as triad.
+void bench_add_large() {
+  constexpr int64_t n = int64_t{64} << 20;
+  Tensor a = full({n}, 1.0), b = full({n}, 2.0), c;
+  std::vector<double> times;
+  for (int i = 0; i < 12; ++i) {
+    c = Tensor();
+    double s = seconds_of([&] { c = a + b; });
+    if (i >= 3) times.push_back(s);
+  }
+  double bandwidth = 12.0 * n / median(times) / 1e9;
+  double ceiling = triad_bandwidth();
+  print_line("add_f32_256mb", "fuselet", "GB/s", bandwidth);
+  print_line("add_f32_256mb", "triad", "GB/s", ceiling);
+  print_line("add_f32_256mb", "ratio", "x", bandwidth / ceiling);
+}
+
+double microseconds_per_call(const std::function<void()>& f, int calls) {
+  std::vector<double> rounds;
+  for (int r = 0; r < 15; ++r) {
+    double s = seconds_of([&] {
+      for (int i = 0; i < calls; ++i) f();
+    });
+    if (r >= 3) rounds.push_back(s / calls * 1e6);
+  }
+  return median(rounds);
+}
+
+void bench_add_small() {
+  Tensor a = rand({16}), b = rand({16});
+  print_line("add_f32_16", "fuselet_cpp", "us", microseconds_per_call([&] { Tensor c = a + b; }, 100000));
+  NoGradGuard no_grad;
+  print_line("add_f32_16", "fuselet_cpp_no_grad", "us", microseconds_per_call([&] { Tensor c = a + b; }, 100000));
+}
+
+// Row operators of networks, for information: GB/s over the bytes read and written once.
+void bench_rows() {
+  Tensor x = randn({4096, 1024}), w = ones({1024}), b = zeros({1024});
+  NoGradGuard no_grad;
+  double gigabytes = 8.0 * static_cast<double>(x.numel()) / 1e9;
+  struct Case {
+    const char* name;
+    std::function<void()> run;
+  };
+  for (const Case& c : {Case{"softmax_f32_4096x1024", [&] { softmax(x, -1); }}, Case{"layer_norm_f32_4096x1024", [&] { layer_norm(x, {1024}, w, b); }},
+                        Case{"gelu_tanh_f32_4096x1024", [&] { gelu(x, "tanh"); }}, Case{"exp_f32_4096x1024", [&] { exp(x); }}}) {
+    print_line(c.name, "fuselet", "GB/s", gigabytes / (microseconds_per_call(c.run, 3) * 1e-6));
+  }
+}
+
+struct Bench {
+  const char* name;
+  void (*run)();
+};
+constexpr Bench kBenches[] = {
+    {"matmul", bench_matmul}, {"add_large", bench_add_large}, {"add_small", bench_add_small}, {"rows", bench_rows}};
+
+}  // namespace
+}  // namespace fuselet::perf
+
+int main(int argc, char** argv) {
+  for (const auto& bench : fuselet::perf::kBenches) {
+    bool asked = argc == 1;
+    for (int i = 1; i < argc; ++i) asked = asked || std::string(bench.name).find(argv[i]) != std::string::npos;
+    if (asked) bench.run();
+  }
+}
