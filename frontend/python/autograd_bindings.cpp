@@ -31,13 +31,15 @@ class RefusingNode final : public GradNode {
   std::string name_, reason_;
 };
 
-// Differentiating `t` raises `reason`; the walk reaches it through `sources`.
+// Differentiating `t` raises `reason`; the walk reaches it through `sources` and, inside a backward, through the inputs of
+// the function that runs.
 void refuse_derivative(const Tensor& t, const std::vector<Tensor>& sources, const std::string& name, const std::string& reason) {
   if (!is_float(t.dtype())) return;
   auto node = make_intrusive<RefusingNode>(name, reason);
   for (const Tensor& s : sources) {
     if (Edge e = gradient_edge(s); e.exists()) node->edges.push_back(std::move(e));
   }
+  if (t_running_node) node->edges.insert(node->edges.end(), t_running_node->edges.begin(), t_running_node->edges.end());
   if (!node->edges.empty()) set_history(t, node, 0);
 }
 

@@ -5,6 +5,7 @@
 // or store into it one entry after another, so that the last of equal indices wins and nothing adds up.
 #include <optional>
 
+#include "core/element.h"
 #include "core/ops/functions.h"
 #include "frontend/python/convert.h"
 #include "frontend/python/gil.h"

@@ -40,6 +40,15 @@ bool may_record(const Call& call) {
 
 const Location kPythonLine = Location::current();
 
+// The in-place form of a composite is the composite and a copy.
+PyObject* write_composite(const Op& op, Arg* args, int count) {
+  Tensor result, self = *args[0].tensor;
+  Call call{&op, args, count, &result, 1, false, nullptr};
+  run_call(call);
+  Arg copy_args[] = {Arg(self), Arg(result)};
+  return run_and_wrap(op_of(OpId::copy), copy_args, 2, true);
+}
+
 }  // namespace
 
 void run_call(Call& call) {
@@ -56,6 +65,7 @@ void run_call(Call& call) {
 
 PyObject* run_and_wrap(const Op& op, Arg* args, int count, bool in_place) {
   constexpr int kFewOutputs = 4;
+  if (in_place && op.composite) return write_composite(op, args, count);
   Call call{&op, args, count, nullptr, 0, in_place, nullptr};
   call.num_outs = op.num_returns == 1 && !in_place ? 1 : count_outputs(call);
   if (in_place && op.num_returns == 1 && call.num_outs < 1) call.num_outs = 1;
