@@ -10,4 +10,5 @@
 #include "core/formulas/logic.h"
 #include "core/formulas/logistic.h"
 #include "core/formulas/saturating.h"
+#include "core/formulas/selection.h"
 #include "core/formulas/trigonometric.h"

@@ -55,14 +55,22 @@ Tensor copy_of(const Tensor& source) {
   return target;
 }
 
-void convert_array(const void* from, DType from_dtype, void* to, DType to_dtype, int64_t n) {
-  if (n == 0) return;
-  Space space{DimsView{}};
-  space.sizes.push_back(n);
-  space.operands = 2;
-  space.strides[0].push_back(1);
-  space.strides[1].push_back(1);
-  conversion(std::move(space), to, to_dtype, from, from_dtype).run();
+void gather_into(const TensorImpl& from, void* to, DType to_dtype) {
+  if (from.numel().word() == 0) return;
+  Space space(from.sizes());
+  space.add(from.sizes(), contiguous_strides(from.sizes()));
+  space.add(from.sizes(), from.strides());
+  space.simplify();
+  conversion(std::move(space), to, to_dtype, from.data(), from.dtype()).run();
+}
+
+void scatter_from(const void* from, DType from_dtype, const TensorImpl& to) {
+  if (to.numel().word() == 0) return;
+  Space space(to.sizes());
+  space.add(to.sizes(), to.strides());
+  space.add(to.sizes(), contiguous_strides(to.sizes()));
+  space.simplify();
+  conversion(std::move(space), to.data(), to.dtype(), from, from_dtype).run();
 }
 
 }  // namespace fuselet::cpu

@@ -13,7 +13,8 @@ Tensor copy_of(const Tensor& source);
 // A fresh tensor in row-major order.
 Tensor make_tensor(DimsView sizes, DType dtype);
 
-// Elements [0, n) of one dtype to another; the arrays do not overlap.
-void convert_array(const void* from, DType from_dtype, void* to, DType to_dtype, int64_t n);
+// A tensor's elements to a row-major array, and back. The array does not overlap the tensor.
+void gather_into(const TensorImpl& from, void* to, DType to_dtype);
+void scatter_from(const void* from, DType from_dtype, const TensorImpl& to);
 
 }  // namespace fuselet::cpu
