@@ -59,7 +59,7 @@ struct Arg {
   Arg(DType t) : tag(Tag::DType), dtype(t) {}
   Arg(Device d) : tag(Tag::Device), device(d) {}
   Arg(DimsView v) : tag(Tag::Ints), count(static_cast<uint32_t>(v.size())), ints(v.data()) {}
-  Arg(IntList v) : Arg(v.view()) {}
+  Arg(const IntList& v) : Arg(v.view()) {}
   Arg(TensorList v) : tag(Tag::Tensors), count(static_cast<uint32_t>(v.view().size())), tensors(v.view().data()) {}
   template <class T>
   Arg(const std::optional<T>& v) : Arg() {

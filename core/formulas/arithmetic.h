@@ -145,10 +145,11 @@ FUSELET_FN V relu(V x) {
   return select(x <= Scalar<V>(0), splat<V>(0), x);
 }
 
-// -1, 0 or 1; 0 for NaN, as in PyTorch.
+// -1, 0 or 1; NaN stays NaN.
 template <class V>
 FUSELET_FN V sign(V x) {
-  return select(x > Scalar<V>(0), splat<V>(1), select(x < Scalar<V>(0), splat<V>(-1), splat<V>(0)));
+  V rest = select(x != x, x, splat<V>(0));
+  return select(x > Scalar<V>(0), splat<V>(1), select(x < Scalar<V>(0), splat<V>(-1), rest));
 }
 
 }  // namespace fuselet::formula

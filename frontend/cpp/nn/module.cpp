@@ -23,7 +23,9 @@ const Tensor& look_up(const NamedTensors& list, std::string_view name, const cha
 
 Module::Module(std::string kind) : state_(std::make_shared<State>()) { state_->kind = std::move(kind); }
 
-Tensor Module::forward(const Tensor&) { fail(kind(), " defines no forward(const Tensor&)"); }
+Tensor Module::forward(const Tensor&) {
+  fail(kind(), ": no forward(const Tensor&) here; it belongs to the layer itself, not to a handle from modules()");
+}
 
 void Module::check_new_name(const std::string& name) const {
   FUSELET_CHECK(!name.empty() && name.find('.') == std::string::npos, kind(), ": the name '", name,

@@ -6,6 +6,15 @@
 #include "core/ops/functions.h"
 
 namespace fuselet::optim {
+namespace {
+
+// Made outside a running recording, which then binds it as state; made inside, every replay would begin with zeros.
+Tensor lasting_zeros(const Tensor& like) {
+  LayerGuard match(Layer::Match, false), functionalise(Layer::Functionalise, false), trace(Layer::Trace, false);
+  return zeros(like.sizes(), like.dtype(), like.device());
+}
+
+}  // namespace
 
 void Optimizer::add_group(std::vector<Tensor> parameters, double lr, size_t num_slots) {
   FUSELET_CHECK(!parameters.empty(), kind_, ": a group has no parameters");
@@ -84,7 +93,7 @@ std::vector<Optimizer::Lockstep> Optimizer::lockstep_sets(ParameterGroup& group)
     set.grads.push_back(grads[i]);
     for (size_t k = 0; k < group.slots.size(); ++k) {
       Tensor& slot = group.slots[k][i];
-      if (!slot.defined()) slot = zeros_like(group.parameters[i]);
+      if (!slot.defined()) slot = lasting_zeros(group.parameters[i]);
       set.slots[k].push_back(slot);
     }
   }
