@@ -13,18 +13,30 @@ namespace {
 
 const char* kind_name(ArgType type) {
   switch (type) {
-    case ArgType::Tensor: return "a Tensor";
-    case ArgType::Operand: return "a Tensor or a number";
-    case ArgType::Tensors: return "a sequence of Tensors";
-    case ArgType::Scalar: return "a number";
-    case ArgType::Int: return "an int";
-    case ArgType::Ints: return "an int or a sequence of ints";
-    case ArgType::Float: return "a float";
-    case ArgType::Bool: return "a bool";
-    case ArgType::Text: return "a str";
-    case ArgType::DType: return "a dtype";
-    case ArgType::Device: return "a device";
-    case ArgType::None: break;
+    case ArgType::Tensor:
+      return "a Tensor";
+    case ArgType::Operand:
+      return "a Tensor or a number";
+    case ArgType::Tensors:
+      return "a sequence of Tensors";
+    case ArgType::Scalar:
+      return "a number";
+    case ArgType::Int:
+      return "an int";
+    case ArgType::Ints:
+      return "an int or a sequence of ints";
+    case ArgType::Float:
+      return "a float";
+    case ArgType::Bool:
+      return "a bool";
+    case ArgType::Text:
+      return "a str";
+    case ArgType::DType:
+      return "a dtype";
+    case ArgType::Device:
+      return "a device";
+    case ArgType::None:
+      break;
   }
   return "nothing";
 }
@@ -47,15 +59,21 @@ OwnedArg parse_default(const ArgSpec& spec) {
   std::string text = spec.default_text;
   if (text == "None") return std::monostate{};
   switch (spec.type) {
-    case ArgType::Ints: return parse_list(text);
-    case ArgType::Int: return SymInt(std::stoll(text));
-    case ArgType::Float: return std::stod(text);
-    case ArgType::Bool: return text == "True";
-    case ArgType::Text: return text.substr(1, text.size() - 2);
+    case ArgType::Ints:
+      return parse_list(text);
+    case ArgType::Int:
+      return SymInt(std::stoll(text));
+    case ArgType::Float:
+      return std::stod(text);
+    case ArgType::Bool:
+      return text == "True";
+    case ArgType::Text:
+      return text.substr(1, text.size() - 2);
     case ArgType::Scalar:
     case ArgType::Operand:
       return has_word(text, ".") || has_word(text, "e") ? Scalar(std::stod(text)) : Scalar(int64_t{std::stoll(text)});
-    default: break;
+    default:
+      break;
   }
   throw InternalError(concat("the default ", text, " of argument ", spec.name, " has no meaning"), __FILE__, __LINE__);
 }
@@ -97,11 +115,18 @@ OpBinding make_binding(const Op& op) {
   return b;
 }
 
+// An int or a NumPy integer, not an array or a tensor.
+bool is_int_like(PyObject* o) {
+  if (PyLong_Check(o)) return true;
+  PyTypeObject* t = Py_TYPE(o);
+  return t->tp_as_number && t->tp_as_number->nb_index && !(t->tp_as_mapping && t->tp_as_mapping->mp_length);
+}
+
 struct Alias {
   const char* given;
   const char* meant;
 };
-constexpr Alias kAliases[] = {{"input", "self"}, {"axis", "dim"}, {"keepdims", "keepdim"}, {"self", "input"},
+constexpr Alias kAliases[] = {{"input", "self"}, {"axis", "dim"},   {"keepdims", "keepdim"}, {"self", "input"},
                               {"dims", "dim"},   {"size", "shape"}, {"shape", "size"}};
 
 }  // namespace
@@ -130,9 +155,9 @@ void ParsedArguments::parse(PyObject* self, PyObject* const* args, Py_ssize_t co
   int total = static_cast<int>(op.args.size()), at = 0;
   if (self) convert(at++, self);
   for (Py_ssize_t p = 0; p < count; ++p) {
-    if (at == binding_.spread_at && PyLong_Check(args[p])) {
+    if (at == binding_.spread_at && is_int_like(args[p])) {
       Py_ssize_t end = p;
-      while (end < count && PyLong_Check(args[end])) ++end;
+      while (end < count && is_int_like(args[end])) ++end;
       if (end - p > 1) {
         Dims& dims = new_slot<Dims>();
         for (; p < end; ++p) {
@@ -158,10 +183,6 @@ void ParsedArguments::parse(PyObject* self, PyObject* const* args, Py_ssize_t co
   for (int i = 0; i < total; ++i) {
     if (given_ >> i & 1) continue;
     if (!op.args[static_cast<size_t>(i)].default_text && !op.args[static_cast<size_t>(i)].optional) {
-      if (i == binding_.spread_at && op.kind != OpKind::Fused && count == 0 && !self) {
-        args_[i] = Arg(DimsView());
-        continue;
-      }
       throw TypeError(concat(op.name, "(): argument '", op.args[static_cast<size_t>(i)].name, "' is missing: expected ",
                              binding_.signature));
     }
@@ -185,7 +206,8 @@ int ParsedArguments::index_of(PyObject* name) const {
 void ParsedArguments::set_keyword(PyObject* name, PyObject* value) {
   int i = index_of(name);
   if (i >= 0) {
-    if (given_ >> i & 1) throw TypeError(concat(binding_.op->name, "(): argument '", PyUnicode_AsUTF8(name), "' is given twice"));
+    if (given_ >> i & 1)
+      throw TypeError(concat(binding_.op->name, "(): argument '", PyUnicode_AsUTF8(name), "' is given twice"));
     return convert(i, value);
   }
   std::string_view text = PyUnicode_AsUTF8(name);
@@ -215,13 +237,16 @@ void ParsedArguments::convert(int i, PyObject* value) {
 bool ParsedArguments::convert_as(ArgType type, int i, PyObject* value) {
   switch (type) {
     case ArgType::None:
-    case ArgType::Tensor: return false;
+    case ArgType::Tensor:
+      return false;
     case ArgType::Operand:
     case ArgType::Scalar: {
       Scalar& s = new_slot<Scalar>();
       if (is_tensor(value)) {
         const Tensor& t = unpack(value);
-        s = is_float(t.dtype()) ? Scalar(t.item()) : t.dtype() == DType::Bool ? Scalar(t.item() != 0) : Scalar(t.item_int());
+        s = is_float(t.dtype())        ? Scalar(t.item())
+            : t.dtype() == DType::Bool ? Scalar(t.item() != 0)
+                                       : Scalar(t.item_int());
       } else if (!to_scalar(value, s)) {
         return false;
       }
@@ -269,8 +294,12 @@ bool ParsedArguments::convert_as(ArgType type, int i, PyObject* value) {
       args_[i] = Arg(PyUnicode_AsUTF8(value));
       return true;
     }
-    case ArgType::DType: args_[i] = Arg(unpack_dtype(value)); return true;
-    case ArgType::Device: args_[i] = Arg(unpack_device(value)); return true;
+    case ArgType::DType:
+      args_[i] = Arg(unpack_dtype(value));
+      return true;
+    case ArgType::Device:
+      args_[i] = Arg(unpack_device(value));
+      return true;
   }
   return false;
 }

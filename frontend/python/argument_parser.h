@@ -1,7 +1,7 @@
 // Python arguments to the boxed arguments of an operator, by its row of the operator table.
 //
-// Accepted beside the row's own names: `input` for self, `other` for self's partner as PyTorch spells it, `axis` for dim,
-// `keepdims` for keepdim. A list of sizes that is the last required argument may be given as separate ints:
+// Accepted beside the row's own names: `input` for self, `other` for self's partner as PyTorch spells it, `axis` for
+// dim, `keepdims` for keepdim. A list of sizes that is the last required argument may be given as separate ints:
 // x.view(2, 3). None stands for an optional argument or for its default.
 #pragma once
 #include <Python.h>
@@ -16,11 +16,11 @@ namespace fuselet::python {
 // What Python needs to know about an operator beyond its row.
 struct OpBinding {
   const Op* op = nullptr;
-  std::vector<PyObject*> names;        // interned
+  std::vector<PyObject*> names;  // interned
   std::vector<OwnedArg> owned_defaults;
   std::vector<Arg> defaults;
-  int spread_at = -1;                  // the argument that takes separate ints
-  bool makes_tensors = false;          // accepts requires_grad and generator
+  int spread_at = -1;          // the argument that takes separate ints
+  bool makes_tensors = false;  // accepts requires_grad and generator
   std::string signature;
 };
 

@@ -31,9 +31,10 @@ class RefusingNode final : public GradNode {
   std::string name_, reason_;
 };
 
-// Differentiating `t` raises `reason`; the walk reaches it through `sources` and, inside a backward, through the inputs of
-// the function that runs.
-void refuse_derivative(const Tensor& t, const std::vector<Tensor>& sources, const std::string& name, const std::string& reason) {
+// Differentiating `t` raises `reason`; the walk reaches it through `sources` and, inside a backward, through the inputs
+// of the function that runs.
+void refuse_derivative(const Tensor& t, const std::vector<Tensor>& sources, const std::string& name,
+                       const std::string& reason) {
   if (!is_float(t.dtype())) return;
   auto node = make_intrusive<RefusingNode>(name, reason);
   for (const Tensor& s : sources) {
@@ -52,7 +53,8 @@ std::vector<Tensor> call_backward(PyObject* callable, const std::vector<Tensor>&
     ~Restore() { t_running_node = outer; }
   } restore{outer};
   ObjectRef arguments(checked(PyTuple_New(static_cast<Py_ssize_t>(grads.size()))));
-  for (size_t i = 0; i < grads.size(); ++i) PyTuple_SET_ITEM(arguments.get(), static_cast<Py_ssize_t>(i), wrap(grads[i]));
+  for (size_t i = 0; i < grads.size(); ++i)
+    PyTuple_SET_ITEM(arguments.get(), static_cast<Py_ssize_t>(i), wrap(grads[i]));
   ObjectRef result(checked(PyObject_Call(callable, arguments.get(), nullptr)));
   ObjectRef items(PySequence_Fast(result.get(), "backward must return a sequence of gradients"));
   if (!items) throw PythonError();
@@ -73,14 +75,16 @@ void record_function(const std::string& name, const std::vector<Tensor>& inputs,
   SharedObject call = share(backward.ptr()), done = share(released.ptr());
   auto node = std::make_shared<const GradNode*>(nullptr);
   record_custom_function(
-      name, inputs, outputs, [call, node](std::vector<Tensor> grads) { return call_backward(call.get(), grads, *node); },
+      name, inputs, outputs,
+      [call, node](std::vector<Tensor> grads) { return call_backward(call.get(), grads, *node); },
       [done] {
         GilAcquire gil;
         ObjectRef result(checked(PyObject_CallNoArgs(done.get())));
       });
   for (const Tensor& t : outputs) {
     // The closure is owned by the node, so a plain pointer back makes no cycle.
-    if (t.impl()->autograd() && t.impl()->autograd()->grad_fn) *node = static_cast<GradNode*>(t.impl()->autograd()->grad_fn.get());
+    if (t.impl()->autograd() && t.impl()->autograd()->grad_fn)
+      *node = static_cast<GradNode*>(t.impl()->autograd()->grad_fn.get());
   }
 }
 
@@ -88,7 +92,8 @@ void record_function(const std::string& name, const std::vector<Tensor>& inputs,
 Tensor restore_output(const Tensor& plain, uint32_t index) {
   FUSELET_CHECK(t_running_node, "a saved output can only be used inside the backward of its function");
   Tensor t = detached(plain);
-  if (dispatch_state().grad_enabled && is_float(t.dtype())) set_history(t, GradNodePtr(const_cast<GradNode*>(t_running_node)), index);
+  if (dispatch_state().grad_enabled && is_float(t.dtype()))
+    set_history(t, GradNodePtr(const_cast<GradNode*>(t_running_node)), index);
   return t;
 }
 
@@ -105,32 +110,36 @@ Tensor detached(const Tensor& t) {
     NoGradGuard no_grad;
     return alias(t);
   }
-  return Tensor(make_intrusive<TensorImpl>(impl->storage(), Dims(impl->sizes()), Dims(impl->strides()), impl->offset(), impl->dtype()));
+  return Tensor(make_intrusive<TensorImpl>(impl->storage(), Dims(impl->sizes()), Dims(impl->strides()), impl->offset(),
+                                           impl->dtype()));
 }
 
 void add_autograd(py::module_& m) {
   py::class_<NodeHandle>(m, "Node", "A node of the backward tape.")
       .def("name", [](const NodeHandle& n) { return n.node->name(); })
-      .def_property_readonly("line", [](const NodeHandle& n) { return n.node->line; }, "Where the forward call stands.")
-      .def_property_readonly("next_functions",
-                             [](const NodeHandle& n) {
-                               py::list out;
-                               for (const Edge& e : n.node->edges) {
-                                 out.append(py::make_tuple(py::reinterpret_steal<py::object>(wrap_node(e.node)), e.index));
-                               }
-                               return py::tuple(out);
-                             })
+      .def_property_readonly(
+          "line", [](const NodeHandle& n) { return n.node->line; }, "Where the forward call stands.")
+      .def_property_readonly(
+          "next_functions",
+          [](const NodeHandle& n) {
+            py::list out;
+            for (const Edge& e : n.node->edges) {
+              out.append(py::make_tuple(py::reinterpret_steal<py::object>(wrap_node(e.node)), e.index));
+            }
+            return py::tuple(out);
+          })
       .def("__eq__", [](const NodeHandle& a, const NodeHandle& b) { return a.node == b.node; })
       .def("__hash__", [](const NodeHandle& n) { return reinterpret_cast<size_t>(n.node.get()); })
       .def("__repr__", [](const NodeHandle& n) { return "<" + n.node->name() + ">"; });
 
-  m.def("_backward", [](const std::vector<Tensor>& outputs, const std::vector<Tensor>& grads, bool retain_graph, bool create_graph) {
-    CapturedLine line(create_graph);
-    GilRelease release;
-    backward(outputs, grads, {retain_graph, create_graph});
-  });
-  m.def("_grad", [](const std::vector<Tensor>& outputs, const std::vector<Tensor>& inputs, const std::vector<Tensor>& grads,
-                    bool retain_graph, bool create_graph, bool allow_unused) {
+  m.def("_backward",
+        [](const std::vector<Tensor>& outputs, const std::vector<Tensor>& grads, bool retain_graph, bool create_graph) {
+          CapturedLine line(create_graph);
+          GilRelease release;
+          backward(outputs, grads, {retain_graph, create_graph});
+        });
+  m.def("_grad", [](const std::vector<Tensor>& outputs, const std::vector<Tensor>& inputs,
+                    const std::vector<Tensor>& grads, bool retain_graph, bool create_graph, bool allow_unused) {
     CapturedLine line(create_graph);
     GilRelease release;
     return grad(outputs, inputs, grads, {retain_graph, create_graph}, allow_unused);

@@ -118,9 +118,12 @@ bool to_dims(PyObject* o, Dims& out) {
 
 PyObject* wrap_scalar(const Scalar& s) {
   switch (s.category()) {
-    case Category::Bool: return PyBool_FromLong(s.to_int() != 0);
-    case Category::Int: return PyLong_FromLongLong(s.to_int());
-    case Category::Float: return PyFloat_FromDouble(s.to_double());
+    case Category::Bool:
+      return PyBool_FromLong(s.to_int() != 0);
+    case Category::Int:
+      return PyLong_FromLongLong(s.to_int());
+    case Category::Float:
+      return PyFloat_FromDouble(s.to_double());
   }
   Py_RETURN_NONE;
 }

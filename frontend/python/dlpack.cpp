@@ -58,10 +58,14 @@ struct Export {
 
 DLCode code_of(DType t) {
   switch (t) {
-    case DType::BFloat16: return kCodeBfloat;
-    case DType::UInt8: return kCodeUInt;
-    case DType::Bool: return kCodeBool;
-    default: return is_float(t) ? kCodeFloat : kCodeInt;
+    case DType::BFloat16:
+      return kCodeBfloat;
+    case DType::UInt8:
+      return kCodeUInt;
+    case DType::Bool:
+      return kCodeBool;
+    default:
+      return is_float(t) ? kCodeFloat : kCodeInt;
   }
 }
 
@@ -100,9 +104,7 @@ void free_unconsumed(PyObject* capsule, const char* name) {
   if (managed->deleter) managed->deleter(managed);
 }
 
-int64_t largest_offset(const Dims& sizes, const Dims& strides) {
-  return span_of(sizes, strides);
-}
+int64_t largest_offset(const Dims& sizes, const Dims& strides) { return span_of(sizes, strides); }
 
 template <class M>
 Tensor import(M* managed, bool read_only) {
@@ -115,20 +117,24 @@ Tensor import(M* managed, bool read_only) {
     m->deleter(m);
   });
   const DLTensor& d = managed->tensor;
-  FUSELET_CHECK(d.device.type == kDeviceCpu, "from_dlpack: only CPU memory can be imported, got device type ", d.device.type);
+  FUSELET_CHECK(d.device.type == kDeviceCpu, "from_dlpack: only CPU memory can be imported, got device type ",
+                d.device.type);
   DType dtype = dtype_of(d);
   Dims sizes, strides;
   for (int32_t i = 0; i < d.ndim; ++i) sizes.push_back(d.shape[i]);
   if (d.strides) {
     for (int32_t i = 0; i < d.ndim; ++i) strides.push_back(d.shape[i] <= 1 ? 0 : d.strides[i]);
-    for (SymInt s : strides) FUSELET_CHECK(s >= 0, "from_dlpack: negative strides are not supported; copy the array first");
+    for (SymInt s : strides)
+      FUSELET_CHECK(s >= 0, "from_dlpack: negative strides are not supported; copy the array first");
   } else {
     strides = contiguous_strides(sizes);
   }
   char* data = static_cast<char*>(d.data) + d.byte_offset;
-  FUSELET_CHECK(reinterpret_cast<uintptr_t>(data) % size_of(dtype) == 0, "from_dlpack: the memory is not aligned to its elements");
+  FUSELET_CHECK(reinterpret_cast<uintptr_t>(data) % size_of(dtype) == 0,
+                "from_dlpack: the memory is not aligned to its elements");
   size_t bytes = static_cast<size_t>(largest_offset(sizes, strides)) * size_of(dtype);
-  auto storage = make_intrusive<Storage>(data, bytes, Device{}, [owner] {}, read_only);
+  auto storage = make_intrusive<Storage>(
+      data, bytes, Device{}, [owner] {}, read_only);
   return Tensor(make_intrusive<TensorImpl>(std::move(storage), sizes, strides, 0, dtype));
 }
 
@@ -140,7 +146,8 @@ PyObject* to_capsule(const Tensor& t, bool versioned) {
   bool read_only = t.impl()->storage()->is_read_only();
   if (!versioned) {
     if (read_only) {
-      PyErr_SetString(PyExc_BufferError, "__dlpack__: the tensor is read-only, which the consumer's DLPack version cannot express");
+      PyErr_SetString(PyExc_BufferError,
+                      "__dlpack__: the tensor is read-only, which the consumer's DLPack version cannot express");
       throw PythonError();
     }
     return PyCapsule_New(make_export<Managed>(t), kName, [](PyObject* c) { free_unconsumed<Managed>(c, kName); });

@@ -50,11 +50,13 @@ void add_generators(py::module_& m) {
              return seed;
            })
       .def("initial_seed", [](GeneratorHandle& h) { return h.get().state().seed; })
-      .def("next_seed", [](GeneratorHandle& h) {
-             GeneratorState s = h.get().next_draw();
-             return s.seed * 0x9E3779B97F4A7C15u + s.draws;
-           },
-           "A number drawn from this generator, to seed another one with.")
+      .def(
+          "next_seed",
+          [](GeneratorHandle& h) {
+            GeneratorState s = h.get().next_draw();
+            return s.seed * 0x9E3779B97F4A7C15u + s.draws;
+          },
+          "A number drawn from this generator, to seed another one with.")
       .def("get_state", [](GeneratorHandle& h) { return std::pair(h.get().state().seed, h.get().state().draws); })
       .def("set_state",
            [](py::object self, std::pair<uint64_t, uint64_t> state) {

@@ -7,7 +7,8 @@
 
 namespace fuselet::python {
 
-// A TensorHook: calls `callable` with the gradient; None keeps it, a tensor replaces it. An exception travels as PythonError.
+// A TensorHook: calls `callable` with the gradient; None keeps it, a tensor replaces it. An exception travels as
+// PythonError.
 struct PythonHook {
   SharedObject callable;
   Tensor operator()(const Tensor& gradient) const;

@@ -1,8 +1,8 @@
 // x[…] and x[…] = value.
 //
-// An index is a sequence of ints, slices with positive steps, None, one Ellipsis, and integer index tensors (or lists) at
-// neighbouring places, which broadcast among themselves. The basic parts make a view; index tensors then gather from it,
-// or store into it one entry after another, so that the last of equal indices wins and nothing adds up.
+// An index is a sequence of ints, slices with positive steps, None, one Ellipsis, and integer index tensors (or lists)
+// at neighbouring places, which broadcast among themselves. The basic parts make a view; index tensors then gather from
+// it, or store into it one entry after another, so that the last of equal indices wins and nothing adds up.
 #include <optional>
 
 #include "core/element.h"
@@ -62,7 +62,8 @@ Selection select_basic(const Tensor& self, PyObject* index) {
   PyObject* const* items = is_tuple ? &PyTuple_GET_ITEM(index, 0) : &index;
   Py_ssize_t n = is_tuple ? PyTuple_GET_SIZE(index) : 1;
   int64_t consumed = count_consumed(items, n), dim = 0, last_index_item = -2;
-  FUSELET_CHECK_INDEX(consumed <= self.dim(), "indexing: ", consumed, " indices for a tensor of shape ", to_string(self.sizes()));
+  FUSELET_CHECK_INDEX(consumed <= self.dim(), "indexing: ", consumed, " indices for a tensor of shape ",
+                      to_string(self.sizes()));
   Tensor t = self;
   bool seen_ellipsis = false;
   for (Py_ssize_t i = 0; i < n; ++i) {
@@ -74,8 +75,9 @@ Selection select_basic(const Tensor& self, PyObject* index) {
       seen_ellipsis = true;
       dim += self.dim() - consumed;
     } else if (is_mask(item)) {
-      throw NotImplementedError("indexing with a bool mask makes a result of unknown size, which is not supported; use fuselet.where() "
-                                "or masked_fill(), or x[mask] = number");
+      throw NotImplementedError(
+          "indexing with a bool mask makes a result of unknown size, which is not supported; use fuselet.where() "
+          "or masked_fill(), or x[mask] = number");
     } else if (PySlice_Check(item)) {
       t = take_slice(t, dim++, item);
     } else if (int64_t at; to_int(item, at)) {
@@ -84,8 +86,8 @@ Selection select_basic(const Tensor& self, PyObject* index) {
       if (indices.dtype() == DType::Bool) {
         throw NotImplementedError("indexing with a bool mask is not supported; use fuselet.where() or masked_fill()");
       }
-      FUSELET_CHECK_INDEX(!is_float(indices.dtype()) || indices.numel() == 0, "indexing: index tensors must be of an integer dtype, got ",
-                          name_of(indices.dtype()));
+      FUSELET_CHECK_INDEX(!is_float(indices.dtype()) || indices.numel() == 0,
+                          "indexing: index tensors must be of an integer dtype, got ", name_of(indices.dtype()));
       if (out.indices.empty()) {
         out.dim = dim;
       } else if (last_index_item != i - 1) {
@@ -95,7 +97,8 @@ Selection select_basic(const Tensor& self, PyObject* index) {
       out.indices.push_back(indices.cast(DType::Int64));
       ++dim;
     } else {
-      throw TypeError(concat("indexing: expected ints, slices, None, Ellipsis or integer tensors, got ", Py_TYPE(item)->tp_name));
+      throw TypeError(
+          concat("indexing: expected ints, slices, None, Ellipsis or integer tensors, got ", Py_TYPE(item)->tp_name));
     }
   }
   out.view = t;
@@ -106,7 +109,8 @@ void check_range(const Tensor& index, int64_t size, int64_t dim) {
   if (index.impl()->is_deferred()) return;
   for_each_offset(index.sizes(), index.strides(), [&](int64_t offset) {
     int64_t i = static_cast<const int64_t*>(index.raw_data())[offset];
-    FUSELET_CHECK_INDEX(i >= -size && i < size, "indexing: index ", i, " is out of range for dimension ", dim, " of size ", size);
+    FUSELET_CHECK_INDEX(i >= -size && i < size, "indexing: index ", i, " is out of range for dimension ", dim,
+                        " of size ", size);
   });
 }
 
@@ -144,7 +148,8 @@ Tensor gather_indices(const Selection& s) {
 // Entry by entry, in index order.
 void store_indices(const Selection& s, const Tensor& value) {
   Gathered g = flatten_indices(s);
-  FUSELET_CHECK(g.rows.impl()->storage() == s.view.impl()->storage(), "indexing: these dimensions cannot be written through several "
+  FUSELET_CHECK(g.rows.impl()->storage() == s.view.impl()->storage(),
+                "indexing: these dimensions cannot be written through several "
                 "index tensors, for their strides do not fold into one");
   Dims sizes(g.rows.sizes().first(static_cast<size_t>(s.dim)));
   for (SymInt d : g.index.sizes()) sizes.push_back(d);
@@ -176,8 +181,9 @@ bool store_by_mask(const Tensor& self, PyObject* index, PyObject* value) {
   if (number.numel() != 1) {
     throw NotImplementedError("x[mask] = values needs a single number; use fuselet.where() for several");
   }
-  FUSELET_CHECK_INDEX(mask.dim() <= self.dim() && same_sizes(mask.sizes(), self.sizes().first(static_cast<size_t>(mask.dim()))),
-                      "indexing: the mask has shape ", to_string(mask.sizes()), " but the tensor has shape ", to_string(self.sizes()));
+  FUSELET_CHECK_INDEX(
+      mask.dim() <= self.dim() && same_sizes(mask.sizes(), self.sizes().first(static_cast<size_t>(mask.dim()))),
+      "indexing: the mask has shape ", to_string(mask.sizes()), " but the tensor has shape ", to_string(self.sizes()));
   while (mask.dim() < self.dim()) mask = mask.unsqueeze(mask.dim());
   self.copy_(where(mask, number.reshape({}).cast(self.dtype()), self));
   return true;
@@ -194,18 +200,18 @@ PyObject* get_item(PyObject* self, PyObject* index) {
 
 int set_item(PyObject* self, PyObject* index, PyObject* value) {
   return guarded([&]() -> PyObject* {
-           if (!value) throw TypeError("entries of a tensor cannot be deleted");
-           const Tensor& t = unpack(self);
-           if (store_by_mask(t, index, value)) return Py_None;
-           Selection s = select_basic(t, index);
-           Tensor source = to_value(value, t);
-           if (!s.indices.empty()) {
-             store_indices(s, source);
-           } else {
-             s.view.copy_(source);
-           }
-           return Py_None;
-         })
+    if (!value) throw TypeError("entries of a tensor cannot be deleted");
+    const Tensor& t = unpack(self);
+    if (store_by_mask(t, index, value)) return Py_None;
+    Selection s = select_basic(t, index);
+    Tensor source = to_value(value, t);
+    if (!s.indices.empty()) {
+      store_indices(s, source);
+    } else {
+      s.view.copy_(source);
+    }
+    return Py_None;
+  })
              ? 0
              : -1;
 }

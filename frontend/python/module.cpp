@@ -43,12 +43,11 @@ void add_cells(py::module_& m) {
 }
 
 void add_making(py::module_& m) {
-  m.def("_from_nested",
-        [](const py::object& data, const py::object& dtype) {
-          std::optional<DType> type;
-          if (!dtype.is_none()) type = unpack_dtype(dtype.ptr());
-          return tensor_from_nested(data.ptr(), type);
-        });
+  m.def("_from_nested", [](const py::object& data, const py::object& dtype) {
+    std::optional<DType> type;
+    if (!dtype.is_none()) type = unpack_dtype(dtype.ptr());
+    return tensor_from_nested(data.ptr(), type);
+  });
   m.def("_copy_of_array", [](const py::object& array) { return tensor_from_array(array.ptr()); });
   m.def("_over_array", [](const py::object& array) { return tensor_over_array(array.ptr()); });
   m.def("_from_capsule", [](const py::object& capsule) { return from_capsule(capsule.ptr()); });
@@ -59,7 +58,8 @@ void add_making(py::module_& m) {
   });
   // The elements of `t`, of an equally wide dtype, read as `dtype`.
   m.def("_reinterpret", [](const Tensor& t, DType dtype) {
-    FUSELET_CHECK(size_of(t.dtype()) == size_of(dtype), "view: ", name_of(t.dtype()), " and ", name_of(dtype), " have different widths");
+    FUSELET_CHECK(size_of(t.dtype()) == size_of(dtype), "view: ", name_of(t.dtype()), " and ", name_of(dtype),
+                  " have different widths");
     const TensorImpl* i = t.impl();
     return Tensor(make_intrusive<TensorImpl>(i->storage(), Dims(i->sizes()), Dims(i->strides()), i->offset(), dtype));
   });
@@ -106,7 +106,8 @@ PYBIND11_MODULE(_C, m) {
   add_small_objects(m.ptr());
   make_tensor_base(m.ptr());
   py::module_ functions = m.def_submodule("functions", "The operators for users, from the operator table.");
-  py::module_ internal = m.def_submodule("internal", "Operators that other code is written in: gradients, optimizer steps.");
+  py::module_ internal =
+      m.def_submodule("internal", "Operators that other code is written in: gradients, optimizer steps.");
   add_operator_functions(functions.ptr(), internal.ptr());
   add_generators(m);
   add_cells(m);

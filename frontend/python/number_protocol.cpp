@@ -50,9 +50,11 @@ PyObject* logical(PyObject* a, PyObject* b) {
   if (!is_tensor(a)) std::swap(a, b);
   return guarded([&]() -> PyObject* {
     Scalar number;
-    bool both_bool = unpack(a).dtype() == DType::Bool &&
-                     (is_tensor(b) ? unpack(b).dtype() == DType::Bool : to_scalar(b, number) && number.category() == Category::Bool);
-    if (!both_bool) throw NotImplementedError("&, | and ^ need bool tensors; there are no bitwise operators on integers yet");
+    bool both_bool =
+        unpack(a).dtype() == DType::Bool &&
+        (is_tensor(b) ? unpack(b).dtype() == DType::Bool : to_scalar(b, number) && number.category() == Category::Bool);
+    if (!both_bool)
+      throw NotImplementedError("&, | and ^ need bool tensors; there are no bitwise operators on integers yet");
     return run_binary(id, a, b, false);
   });
 }
@@ -92,7 +94,8 @@ PyObject* floor_divide(PyObject* a, PyObject* b) {
   return guarded([&]() -> PyObject* {
     ObjectRef q(floor_of_quotient(a, b));
     if (!q || q.get() == Py_NotImplemented || !is_integral(a) || !is_integral(b)) return q.release();
-    // The quotient of integers in double would round beyond 2^53; float32 already beyond 2^24, so it is taken in float64.
+    // The quotient of integers in double would round beyond 2^53; float32 already beyond 2^24, so it is taken in
+    // float64.
     Scalar numbers[2];
     Arg args[2];
     to_operand(a, args[0], numbers[0]);
@@ -146,19 +149,26 @@ PyObject* as_float(PyObject* self) {
 PyObject* as_index(PyObject* self) {
   return guarded([&]() -> PyObject* {
     const Tensor& t = unpack(self);
-    if (is_float(t.dtype()) || t.numel() != 1) throw TypeError("only an integer tensor of one element can serve as an index");
+    if (is_float(t.dtype()) || t.numel() != 1)
+      throw TypeError("only an integer tensor of one element can serve as an index");
     return PyLong_FromLongLong(t.item_int());
   });
 }
 
 PyObject* compare(PyObject* a, PyObject* b, int op) {
   switch (op) {
-    case Py_LT: return run_binary(OpId::lt, a, b, false);
-    case Py_LE: return run_binary(OpId::le, a, b, false);
-    case Py_EQ: return run_binary(OpId::eq, a, b, false);
-    case Py_NE: return run_binary(OpId::ne, a, b, false);
-    case Py_GT: return run_binary(OpId::gt, a, b, false);
-    case Py_GE: return run_binary(OpId::ge, a, b, false);
+    case Py_LT:
+      return run_binary(OpId::lt, a, b, false);
+    case Py_LE:
+      return run_binary(OpId::le, a, b, false);
+    case Py_EQ:
+      return run_binary(OpId::eq, a, b, false);
+    case Py_NE:
+      return run_binary(OpId::ne, a, b, false);
+    case Py_GT:
+      return run_binary(OpId::gt, a, b, false);
+    case Py_GE:
+      return run_binary(OpId::ge, a, b, false);
   }
   Py_RETURN_NOTIMPLEMENTED;
 }

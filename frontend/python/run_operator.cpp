@@ -9,7 +9,8 @@ namespace fuselet::python {
 namespace {
 
 int64_t elements_to_make(const Call& call) {
-  if (call.op->kind != OpKind::Factory && call.op->kind != OpKind::Random && call.op->kind != OpKind::Composite) return 0;
+  if (call.op->kind != OpKind::Factory && call.op->kind != OpKind::Random && call.op->kind != OpKind::Composite)
+    return 0;
   for (int i = 0; i < call.num_args; ++i) {
     if (call.args[i].tag != Arg::Tag::Ints) continue;
     int64_t n = 1;

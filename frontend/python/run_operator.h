@@ -11,8 +11,8 @@ namespace fuselet::python {
 inline constexpr int64_t kElementsWorthReleasing = 4096;
 inline constexpr int64_t kContractionElementsWorthReleasing = 1024;
 
-// Fills the outputs of a call whose arguments are in place. Needs the lock. `outs` has count_outputs() entries, with the
-// mutated tensors in front if `in_place`.
+// Fills the outputs of a call whose arguments are in place. Needs the lock. `outs` has count_outputs() entries, with
+// the mutated tensors in front if `in_place`.
 void run_call(Call& call);
 
 // One output or a tuple, mutated arguments left out; None for none.

@@ -10,12 +10,10 @@ namespace fuselet::python {
 namespace {
 
 struct DTypeObject {
-  PyObject_HEAD
-  DType dtype;
+  PyObject_HEAD DType dtype;
 };
 struct DeviceObject {
-  PyObject_HEAD
-  Device device;
+  PyObject_HEAD Device device;
 };
 
 PyTypeObject* g_dtype_type = nullptr;
@@ -91,7 +89,8 @@ PyObject* device_new(PyTypeObject*, PyObject* args, PyObject* kwargs) {
   const char* kNames[] = {"type", "index", nullptr};
   PyObject* type = nullptr;
   PyObject* index = nullptr;
-  if (!PyArg_ParseTupleAndKeywords(args, kwargs, "O|O:device", const_cast<char**>(kNames), &type, &index)) return nullptr;
+  if (!PyArg_ParseTupleAndKeywords(args, kwargs, "O|O:device", const_cast<char**>(kNames), &type, &index))
+    return nullptr;
   return guarded([&]() -> PyObject* {
     Device d = unpack_device(type);
     if (index && index != Py_None) {

@@ -35,7 +35,8 @@ class NestedReader {
   void read(PyObject* o, size_t depth) {
     if (is_nested(o)) {
       Py_ssize_t n = PySequence_Fast_GET_SIZE(o);
-      FUSELET_CHECK(depth < sizes_.size() && sizes_[depth] == n, "tensor: the lists at depth ", depth, " have different lengths");
+      FUSELET_CHECK(depth < sizes_.size() && sizes_[depth] == n, "tensor: the lists at depth ", depth,
+                    " have different lengths");
       for (Py_ssize_t i = 0; i < n; ++i) read(PySequence_Fast_GET_ITEM(o, i), depth + 1);
       return;
     }
@@ -43,7 +44,9 @@ class NestedReader {
     Scalar s;
     if (is_tensor(o)) {
       const Tensor& t = unpack(o);
-      s = is_float(t.dtype()) ? Scalar(t.item()) : t.dtype() == DType::Bool ? Scalar(t.item() != 0) : Scalar(t.item_int());
+      s = is_float(t.dtype())        ? Scalar(t.item())
+          : t.dtype() == DType::Bool ? Scalar(t.item() != 0)
+                                     : Scalar(t.item_int());
     } else if (!to_scalar(o, s)) {
       throw TypeError(concat("tensor: expected numbers or nested lists of numbers, got ", Py_TYPE(o)->tp_name));
     }
@@ -81,12 +84,13 @@ struct ArrayLayout {
 DType dtype_of_typestr(const char* typestr) {
   std::string_view code(typestr + 1);
   constexpr std::pair<std::string_view, DType> kCodes[] = {
-      {"f8", DType::Float64}, {"f4", DType::Float32}, {"f2", DType::Float16}, {"i8", DType::Int64}, {"i4", DType::Int32},
-      {"i1", DType::Int8},    {"u1", DType::UInt8},   {"b1", DType::Bool}};
+      {"f8", DType::Float64}, {"f4", DType::Float32}, {"f2", DType::Float16}, {"i8", DType::Int64},
+      {"i4", DType::Int32},   {"i1", DType::Int8},    {"u1", DType::UInt8},   {"b1", DType::Bool}};
   for (const auto& [name, dtype] : kCodes) {
     if (code == name && typestr[0] != '>') return dtype;
   }
-  throw TypeError(concat("an array of type '", typestr, "' has no dtype here (float64, float32, float16, int64, int32, int8, uint8 and "
+  throw TypeError(concat("an array of type '", typestr,
+                         "' has no dtype here (float64, float32, float16, int64, int32, int8, uint8 and "
                          "bool have); convert it with .astype() first"));
 }
 
@@ -97,7 +101,8 @@ ArrayLayout layout_of(PyObject* array) {
   PyObject* shape = PyDict_GetItemString(dict, "shape");
   PyObject* strides = PyDict_GetItemString(dict, "strides");
   PyObject* data = PyDict_GetItemString(dict, "data");
-  if (!typestr || !shape || !data || !PyTuple_Check(data)) throw TypeError("__array_interface__ lacks typestr, shape or data");
+  if (!typestr || !shape || !data || !PyTuple_Check(data))
+    throw TypeError("__array_interface__ lacks typestr, shape or data");
   ArrayLayout a;
   a.dtype = dtype_of_typestr(PyUnicode_AsUTF8(typestr));
   a.data = PyLong_AsVoidPtr(PyTuple_GET_ITEM(data, 0));
@@ -113,7 +118,8 @@ ArrayLayout layout_of(PyObject* array) {
     int64_t bytes = a.strides[d].word();
     if (a.sizes[d].word() <= 1) bytes = 0;
     FUSELET_CHECK(bytes >= 0, "the array has negative strides, which tensors do not have; copy it with array.copy()");
-    FUSELET_CHECK(bytes % width == 0, "the array's strides are no multiples of its element size; copy it with array.copy()");
+    FUSELET_CHECK(bytes % width == 0,
+                  "the array's strides are no multiples of its element size; copy it with array.copy()");
     a.strides[d] = bytes / width;
   }
   return a;
@@ -142,9 +148,11 @@ Tensor tensor_from_nested(PyObject* data, std::optional<DType> dtype) {
 Tensor tensor_over_array(PyObject* array) {
   ArrayLayout a = layout_of(array);
   size_t bytes = static_cast<size_t>(span_of(a.sizes, a.strides)) * size_of(a.dtype);
-  FUSELET_CHECK(reinterpret_cast<uintptr_t>(a.data) % size_of(a.dtype) == 0, "the array's memory is not aligned to its elements; copy it");
+  FUSELET_CHECK(reinterpret_cast<uintptr_t>(a.data) % size_of(a.dtype) == 0,
+                "the array's memory is not aligned to its elements; copy it");
   SharedObject keeper = share(array);
-  auto storage = make_intrusive<Storage>(a.data, bytes, Device{}, [keeper] {}, a.read_only);
+  auto storage = make_intrusive<Storage>(
+      a.data, bytes, Device{}, [keeper] {}, a.read_only);
   return Tensor(make_intrusive<TensorImpl>(std::move(storage), a.sizes, a.strides, 0, a.dtype));
 }
 

@@ -142,27 +142,33 @@ PyObject* dlpack_capsule(PyObject* self, PyObject* versioned) {
 }
 
 PyMethodDef method(const char* name, PyCFunction f, int flags, const char* doc) { return {name, f, flags, doc}; }
-PyCFunction keywords(PyCFunctionWithKeywords f) { return reinterpret_cast<PyCFunction>(reinterpret_cast<void (*)()>(f)); }
+PyCFunction keywords(PyCFunctionWithKeywords f) {
+  return reinterpret_cast<PyCFunction>(reinterpret_cast<void (*)()>(f));
+}
 
 }  // namespace
 
 void append_plain_methods(std::vector<PyMethodDef>& methods) {
   const PyMethodDef all[] = {
-      method("size", keywords(size), METH_VARARGS | METH_KEYWORDS, "size(dim=None)\n--\n\nAll sizes, or the size of one dimension."),
+      method("size", keywords(size), METH_VARARGS | METH_KEYWORDS,
+             "size(dim=None)\n--\n\nAll sizes, or the size of one dimension."),
       method("stride", stride, METH_VARARGS, "Strides in elements, or that of one dimension."),
       method("dim", dim, METH_NOARGS, "The number of dimensions."),
       method("ndimension", dim, METH_NOARGS, "The number of dimensions."),
       method("numel", numel, METH_NOARGS, "The number of elements."),
       method("nelement", numel, METH_NOARGS, "The number of elements."),
       method("element_size", element_size, METH_NOARGS, "Bytes of an element."),
-      method("storage_offset", storage_offset, METH_NOARGS, "Elements between the start of the memory and the first element."),
+      method("storage_offset", storage_offset, METH_NOARGS,
+             "Elements between the start of the memory and the first element."),
       method("data_ptr", data_ptr, METH_NOARGS, "Address of the first element."),
       method("_storage_bytes", storage_bytes, METH_NOARGS, "Bytes of the memory that this tensor is a view of."),
       method("is_contiguous", is_contiguous, METH_NOARGS, "Whether the elements lie in row-major order without gaps."),
       method("is_floating_point", is_floating_point, METH_NOARGS, "Whether the dtype is a floating one."),
-      method("item", item, METH_NOARGS, "The one element as a Python number; RuntimeError for any other number of elements."),
+      method("item", item, METH_NOARGS,
+             "The one element as a Python number; RuntimeError for any other number of elements."),
       method("tolist", tolist, METH_NOARGS, "Nested lists of Python numbers."),
-      method("requires_grad_", keywords(requires_grad_), METH_VARARGS | METH_KEYWORDS, "Switches recording for this leaf."),
+      method("requires_grad_", keywords(requires_grad_), METH_VARARGS | METH_KEYWORDS,
+             "Switches recording for this leaf."),
       method("detach", detach, METH_NOARGS, "The same memory, and version counter, without history."),
       method("detach_", detach_, METH_NOARGS, "Drops the history of this tensor."),
       method("_register_hook", register_hook, METH_O, nullptr),

@@ -70,8 +70,7 @@ void tensor_dealloc(PyObject* self) {
     }
   }
   PyObject_GC_UnTrack(self);
-  Py_TRASHCAN_BEGIN(self, tensor_dealloc)
-  free_object(self);
+  Py_TRASHCAN_BEGIN(self, tensor_dealloc) free_object(self);
   Py_TRASHCAN_END
 }
 
@@ -137,7 +136,8 @@ PyMemberDef kMembers[] = {{"__dictoffset__", T_PYSSIZET, offsetof(TensorObject, 
                           {"__weaklistoffset__", T_PYSSIZET, offsetof(TensorObject, weakrefs), READONLY, nullptr},
                           {nullptr, 0, 0, 0, nullptr}};
 
-PyMethodDef kInitSubclass = {"__init_subclass__", reinterpret_cast<PyCFunction>(reinterpret_cast<void (*)()>(tensor_init_subclass)),
+PyMethodDef kInitSubclass = {"__init_subclass__",
+                             reinterpret_cast<PyCFunction>(reinterpret_cast<void (*)()>(tensor_init_subclass)),
                              METH_VARARGS | METH_KEYWORDS | METH_CLASS, nullptr};
 
 PyObject* allocate(PyTypeObject* cls, Tensor t) {

@@ -14,8 +14,7 @@
 namespace fuselet::python {
 
 struct TensorObject {
-  PyObject_HEAD
-  Tensor tensor;
+  PyObject_HEAD Tensor tensor;
   TensorImpl* owner;  // set iff the impl owns this object; `tensor` is then empty
   PyObject* dict;
   PyObject* weakrefs;
@@ -36,7 +35,8 @@ void reclaim(TensorObject* object);
 // The tensor of an object that is_tensor(); valid while the caller holds the object.
 inline const Tensor& unpack(PyObject* o) {
   TensorObject* object = as_tensor_object(o);
-  if (object->owner) [[unlikely]] reclaim(object);
+  if (object->owner) [[unlikely]]
+    reclaim(object);
   return object->tensor;
 }
 

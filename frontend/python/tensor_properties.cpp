@@ -27,11 +27,11 @@ PyObject* requires_grad(PyObject* self, void*) {
 }
 int set_requires_grad(PyObject* self, PyObject* value, void*) {
   return guarded([&]() -> PyObject* {
-           if (!value || !PyBool_Check(value)) throw TypeError("requires_grad must be a bool");
-           Tensor t = unpack(self);
-           t.requires_grad_(value == Py_True);
-           return Py_None;
-         })
+    if (!value || !PyBool_Check(value)) throw TypeError("requires_grad must be a bool");
+    Tensor t = unpack(self);
+    t.requires_grad_(value == Py_True);
+    return Py_None;
+  })
              ? 0
              : -1;
 }
@@ -40,12 +40,13 @@ PyObject* grad(PyObject* self, void*) {
 }
 int set_grad(PyObject* self, PyObject* value, void*) {
   return guarded([&]() -> PyObject* {
-           bool none = !value || value == Py_None;
-           if (!none && !is_tensor(value)) throw TypeError(concat("grad must be a Tensor or None, got ", Py_TYPE(value)->tp_name));
-           Tensor t = unpack(self);
-           t.set_grad(none ? Tensor() : unpack(value));
-           return Py_None;
-         })
+    bool none = !value || value == Py_None;
+    if (!none && !is_tensor(value))
+      throw TypeError(concat("grad must be a Tensor or None, got ", Py_TYPE(value)->tp_name));
+    Tensor t = unpack(self);
+    t.set_grad(none ? Tensor() : unpack(value));
+    return Py_None;
+  })
              ? 0
              : -1;
 }
@@ -69,13 +70,14 @@ PyObject* data(PyObject* self, void*) {
 // Takes over memory and geometry of `value`; identity and autograd state stay.
 int set_data(PyObject* self, PyObject* value, void*) {
   return guarded([&]() -> PyObject* {
-           if (!value || !is_tensor(value)) throw TypeError("data must be a Tensor");
-           const TensorImpl* from = unpack(value).impl();
-           FUSELET_CHECK(!unpack(self).requires_grad() || is_float(from->dtype()), "data: a tensor that requires grad cannot become ",
-                         name_of(from->dtype()));
-           unpack(self).impl()->set_data(from->storage(), Dims(from->sizes()), Dims(from->strides()), from->offset(), from->dtype());
-           return Py_None;
-         })
+    if (!value || !is_tensor(value)) throw TypeError("data must be a Tensor");
+    const TensorImpl* from = unpack(value).impl();
+    FUSELET_CHECK(!unpack(self).requires_grad() || is_float(from->dtype()),
+                  "data: a tensor that requires grad cannot become ", name_of(from->dtype()));
+    unpack(self).impl()->set_data(from->storage(), Dims(from->sizes()), Dims(from->strides()), from->offset(),
+                                  from->dtype());
+    return Py_None;
+  })
              ? 0
              : -1;
 }
@@ -109,7 +111,8 @@ PyGetSetDef kProperties[] = {
     {"is_leaf", is_leaf, nullptr, "Whether the tensor has no history.", nullptr},
     {"data", data, set_data, "The same memory without history.", nullptr},
     {"_version", version, nullptr, "How often the memory has been written in place.", nullptr},
-    {"_is_read_only", is_read_only, nullptr, "Whether the memory belongs to another library that forbids writing.", nullptr},
+    {"_is_read_only", is_read_only, nullptr, "Whether the memory belongs to another library that forbids writing.",
+     nullptr},
     {"T", matrix_transpose, nullptr, "All dimensions reversed.", &kAllDimensions},
     {"mT", matrix_transpose, nullptr, "The last two dimensions exchanged.", nullptr},
     {"__dict__", attributes, PyObject_GenericSetDict, nullptr, nullptr},

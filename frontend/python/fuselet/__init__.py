@@ -6,7 +6,6 @@ from . import _C
 from ._C import (Generator, HostCell, InternalError, bfloat16, default_generator, device, dtype, float16,
                  float32, float64, get_default_dtype, get_num_threads, int8, int32, int64, is_grad_enabled,
                  promote_types, set_default_dtype, set_num_threads, uint8)
-from ._C import bool as bool  # noqa: A004
 from .tensor_class import Size, Tensor, uint16
 
 # The operators of the table, then the functions written in terms of them.
@@ -20,7 +19,7 @@ from .making import (arange, as_tensor, bernoulli, empty, empty_like, eye, from_
 from .grad_mode import enable_grad, inference_mode, no_grad, set_grad_enabled
 from .number_limits import finfo, iinfo
 
-float, double, half = float32, float64, float16
+bool, float, double, half = _C.bool, float32, float64, float16
 int, long = int32, int64
 
 strided = "strided"

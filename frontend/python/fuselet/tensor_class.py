@@ -58,8 +58,8 @@ class _Array:
         self.__array_interface__ = {
             "version": 3,
             "typestr": _TYPESTR[tensor.dtype],
-            "shape": builtins.tuple(tensor.shape),
-            "strides": builtins.tuple(s * width for s in tensor.stride()),
+            "shape": tuple(tensor.shape),
+            "strides": tuple(s * width for s in tensor.stride()),
             "data": (tensor.data_ptr(), tensor._is_read_only),
         }
 
@@ -133,7 +133,7 @@ class Tensor(_C.TensorBase):
         if not self.is_leaf:
             raise RuntimeError("only leaves of the graph can be pickled; use detach() first")
         data = _bytes_of(self)
-        state = (type(self), data, builtins.tuple(self.shape), self.dtype.name, self.requires_grad)
+        state = (type(self), data, tuple(self.shape), self.dtype.name, self.requires_grad)
         return _rebuild, state, self.__dict__ or None
 
     # ---- other libraries
@@ -220,7 +220,7 @@ class Tensor(_C.TensorBase):
     def is_cuda(self):
         return self.device.type == "cuda"
 
-    def view(self, *shape):
+    def view(self, *shape, **named):
         """Another shape, or (given a dtype of the same width) other elements, over the same memory."""
         if len(shape) == 1 and isinstance(shape[0], (_C.dtype, UnsignedBits)):
             if shape[0] is uint16:
@@ -228,7 +228,7 @@ class Tensor(_C.TensorBase):
                     raise RuntimeError("view(uint16): expected a 16-bit dtype")
                 return _BitPatterns(self)
             return _C._reinterpret(self, shape[0])
-        return _C.TensorBase.view(self, *shape)
+        return _C.TensorBase.view(self, *shape, **named)
 
     def view_as(self, other):
         return self.view(other.shape)
@@ -289,10 +289,7 @@ class Tensor(_C.TensorBase):
 
         return tensor(data, dtype=dtype or self.dtype, requires_grad=requires_grad)
 
-    # ---- reflected operators that no number has
-    def __rmatmul__(self, other):
-        return NotImplemented
-
+    # ---- containers
     def __contains__(self, value):
         return bool((self == value).to(_C.int32).amax().item()) if self.numel() else False
 
@@ -319,18 +316,19 @@ class UnsignedBits:
 uint16 = UnsignedBits()
 
 # Functions of tensors that are methods as well.
-for _name in ("chunk split unbind min max var std all any argmin argsort sort topk cumsum flip norm prod tril triu "
-              "outer dot lerp square_sum nan_to_num unflatten movedim swapaxes tile repeat logsumexp isinf "
-              "isfinite allclose isclose equal addcmul addcdiv masked_select float_power true_divide count_nonzero "
-              "sub_scaled std_mean var_mean softplus log1p expm1 log2 log10 tan floor_divide remainder roll squeeze "
-              "transpose_last subtract multiply divide negative absolute greater less index_fill "
-              "where_self permute_list").split():
-    if hasattr(composed, _name):
-        setattr(Tensor, _name, getattr(composed, _name))
+for _name in ("absolute addcdiv addcmul all allclose any argmin chunk count_nonzero divide dot equal flip floor_divide "
+              "index_put_ isclose isfinite isinf lerp log10 log1p log2 logsumexp max min movedim multiply negative norm "
+              "outer remainder repeat roll split squeeze std subtract swapaxes tan tile tril triu true_divide unbind "
+              "unflatten var").split():
+    setattr(Tensor, _name, getattr(composed, _name))
 
-Tensor.repeat = composed.repeat
-Tensor.where = lambda self, condition, other: _F.where(condition, self, other)
-Tensor.index_put_ = composed.index_put_
+
+def _where(self, condition, other):
+    """self where condition is true, else other."""
+    return _F.where(condition, self, other)
+
+
+Tensor.where = _where
 
 
 def _no_grad():
