@@ -1,41 +1,34 @@
-"""The cost of calling operators from Python, one JSON object a line.
-
-usage: bench_python.py [CASE…]; without cases, all of them. Each value is the best of several repeats, in microseconds a call.
-"""
+"""The per-call rows of `./dev bench cpu` as Python sees them; same line format as bench_cpu.cpp."""
 
 import json
+import statistics
 import sys
 import timeit
 
 import fuselet as fl
 
-REPEATS, CALLS = 25, 4000
+
+def line(case, variant, unit, value, **more):
+    print(json.dumps({"case": case, "variant": variant, "unit": unit, "value": round(value, 4), **more}), flush=True)
 
 
-def cases():
-    x, y = fl.ones(16), fl.ones(16)
-    p = fl.ones(16, requires_grad=True)
-    return {
-        "python_add_16": {"operator": lambda: x + y, "function": lambda: fl.add(x, y), "method": lambda: x.add(y),
-                          "recorded": lambda: p + y, "in_place": lambda: x.add_(y)},
-        "python_view_16": {"view": lambda: x.view(4, 4), "select": lambda: x[0]},
-    }
+def per_call_us(statement, names, number=100_000, rounds=9):
+    times = timeit.repeat(statement, globals=names, number=number, repeat=rounds + 2)[2:]
+    return statistics.median(times) / number * 1e6
 
 
-def measure(f):
-    for _ in range(200):
-        f()
-    empty = min(timeit.repeat(lambda: None, number=CALLS, repeat=REPEATS))
-    return max(0.0, min(timeit.repeat(f, number=CALLS, repeat=REPEATS)) - empty) / CALLS * 1e6
+def add_small():
+    names = {"a": fl.rand(16), "b": fl.rand(16), "fl": fl}
+    line("add_f32_16", "fuselet_python", "us", per_call_us("a + b", names))
+    line("add_f32_16", "fuselet_python_function", "us", per_call_us("fl.add(a, b)", names))
 
 
-def main(chosen):
-    for case, variants in cases().items():
-        if chosen and case not in chosen:
-            continue
-        for variant, f in variants.items():
-            print(json.dumps({"case": case, "variant": variant, "unit": "us", "value": round(measure(f), 4)}), flush=True)
+def main():
+    benches = {"add_small": add_small}
+    for name, run in benches.items():
+        if len(sys.argv) == 1 or any(word in name for word in sys.argv[1:]):
+            run()
 
 
 if __name__ == "__main__":
-    main(sys.argv[1:])
+    main()
