@@ -352,3 +352,32 @@ def test_gradcheck_finds_a_wrong_backward():
     with pytest.raises(fl.autograd.GradcheckError):
         fl.autograd.gradcheck(Wrong.apply, x)
     assert not fl.autograd.gradcheck(Wrong.apply, x, raise_exception=False)
+
+
+def test_a_function_may_write_its_input():
+    class Double(fl.autograd.Function):
+        @staticmethod
+        def forward(ctx, x):
+            x.mul_(2)
+            ctx.mark_dirty(x)
+            ctx.save_for_backward(x)
+            return x
+
+        @staticmethod
+        def backward(ctx, g):
+            (y,) = ctx.saved_tensors
+            assert y.tolist() == [2, 2]
+            return g * 2
+
+    x = fl.ones(2, requires_grad=True)
+    y = x * 1
+    z = Double.apply(y)
+    assert z is y
+    z.sum().backward()
+    assert x.grad.tolist() == [2, 2]
+    ref = weakref.ref(z)
+    del y, z
+    gc.collect()
+    assert ref() is None
+    with pytest.raises(RuntimeError, match="leaf"):
+        Double.apply(x)

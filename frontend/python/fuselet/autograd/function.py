@@ -123,22 +123,23 @@ class Function:
         if not recording:
             return result
         given = result if isinstance(result, tuple) else (result,)
-        out, recorded, shapes = [], [], []
+        out, recorded, shapes, kept = [], [], [], []
         for value in given:
             if not isinstance(value, _Base) or _among(value, ctx._no_gradient) or not value.is_floating_point():
                 out.append(value)
                 continue
+            fresh, plain = _C._detached(value), value
             if _among(value, ctx._dirty):
                 if value.is_leaf and value.requires_grad:
                     raise RuntimeError(f"{cls.__name__}: a leaf that requires grad has been written in place")
-                fresh = value
-            else:
-                fresh = _C._detached(value)
+                fresh, plain = plain, fresh
+                ctx._saved = tuple((plain if t is value else t, version) for t, version in ctx._saved)
             out.append(fresh)
             recorded.append(fresh)
             shapes.append((tuple(fresh.shape), fresh.dtype))
-        plain = [v for v in given if isinstance(v, _Base) and not _among(v, ctx._no_gradient) and v.is_floating_point()]
-        ctx._outputs = tuple(v if not _among(v, ctx._dirty) else None for v in plain)
+            kept.append(plain)
+        # What forward returned, without history: nothing on ctx may refer to the graph.
+        ctx._outputs, ctx._dirty, ctx._no_gradient = tuple(kept), (), ()
         _record(cls, ctx, inputs, positions, len(args), recorded, shapes)
         return tuple(out) if isinstance(result, tuple) else out[0]
 
