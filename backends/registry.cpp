@@ -1,6 +1,8 @@
 // The one file that names concrete backends. Loading the library registers each of them, and the layers of dispatch.
 #include "autograd/layer.h"
 #include "backends/cpu/cpu_backend.h"
+#include "backends/cpu/parallel.h"
+#include "backends/threads.h"
 #include "compiler/trace/recorder.h"
 
 namespace fuselet {
@@ -13,4 +15,8 @@ __attribute__((constructor)) void register_everything() {
 }
 
 }  // namespace
+
+void set_num_threads(int n) { cpu::set_num_threads(n); }
+int get_num_threads() { return cpu::get_num_threads(); }
+
 }  // namespace fuselet

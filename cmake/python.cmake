@@ -29,8 +29,16 @@ add_dependencies(fuselet_python fuselet_generate)
 set_target_properties(fuselet_python PROPERTIES OUTPUT_NAME _C INSTALL_RPATH "$ORIGIN"
   CXX_VISIBILITY_PRESET hidden)
 
+# The package's type stub, from the table's stubs and the package's own sources.
+add_custom_command(TARGET fuselet_python POST_BUILD
+  COMMAND ${Python_EXECUTABLE} -B ${PROJECT_SOURCE_DIR}/frontend/python/make_stubs.py
+          ${FUSELET_GENERATED_DIR} ${PROJECT_SOURCE_DIR}/frontend/python/fuselet
+  VERBATIM)
+
 if(SKBUILD)
   install(TARGETS fuselet_python fuselet LIBRARY DESTINATION fuselet COMPONENT python)
+  install(FILES ${PROJECT_SOURCE_DIR}/frontend/python/fuselet/__init__.pyi DESTINATION fuselet
+          COMPONENT python)
 else()
   set_target_properties(fuselet_python PROPERTIES
     LIBRARY_OUTPUT_DIRECTORY ${PROJECT_SOURCE_DIR}/frontend/python/fuselet)

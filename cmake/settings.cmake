@@ -6,7 +6,7 @@ target_compile_features(fuselet_settings INTERFACE cxx_std_20)
 # Contraction is off so that eager, generated and reference code round alike; nothing reads errno.
 target_compile_options(fuselet_settings INTERFACE
   -march=${FUSELET_ARCH} -ffp-contract=off -fno-math-errno -Wall -Wextra
-  -Wno-restrict)  # GCC 12 warns of its own std::string
+  -Wno-restrict -Wno-stringop-overflow)  # GCC 12 warns of its own std::string
 
 if(FUSELET_SANITIZE)
   set(FUSELET_SANITIZE_FLAGS -fsanitize=address,undefined -fno-sanitize-recover=all

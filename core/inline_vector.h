@@ -89,11 +89,7 @@ class InlineVector {
     heap_ = o.heap_;
     size_ = o.size_;
     capacity_ = o.capacity_;
-    // All inline bytes at once, used or not: one vector copy instead of a call.
-#pragma GCC diagnostic push
-#pragma GCC diagnostic ignored "-Wmaybe-uninitialized"
     if (!heap_) std::memcpy(inline_, o.inline_, sizeof(inline_));
-#pragma GCC diagnostic pop
     o.heap_ = nullptr;
     o.size_ = 0;
     o.capacity_ = N;
@@ -107,7 +103,8 @@ class InlineVector {
   T* heap_ = nullptr;
   uint32_t size_ = 0;
   uint32_t capacity_ = N;
-  alignas(T) unsigned char inline_[N * sizeof(T)];
+  // Set to zero, so that a move may copy all bytes at once.
+  alignas(T) unsigned char inline_[N * sizeof(T)] = {};
 };
 
 }  // namespace fuselet

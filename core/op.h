@@ -59,7 +59,6 @@ struct Arg {
   Arg(DType t) : tag(Tag::DType), dtype(t) {}
   Arg(Device d) : tag(Tag::Device), device(d) {}
   Arg(DimsView v) : tag(Tag::Ints), count(static_cast<uint32_t>(v.size())), ints(v.data()) {}
-  // By reference: a list of one dimension is kept inside the IntList itself.
   Arg(const IntList& v) : Arg(v.view()) {}
   Arg(TensorList v) : tag(Tag::Tensors), count(static_cast<uint32_t>(v.view().size())), tensors(v.view().data()) {}
   template <class T>

@@ -71,7 +71,6 @@ setup_toolchain() {
   command -v g++ >/dev/null || missing+=(g++)
   command -v cmake >/dev/null || missing+=(cmake)
   command -v ninja >/dev/null || missing+=(ninja-build)
-  has_header eigen3/Eigen/Core || missing+=(libeigen3-dev)
   has_header doctest/doctest.h || missing+=(doctest-dev)
   python=$(system_python) || missing+=(python3)
   if [[ -n "$python" && ! -x .venv/bin/python ]]; then

@@ -96,11 +96,9 @@ void run_general(const Call& call, const PointwiseLoops& loops) {
 }  // namespace
 
 void pointwise(const Call& call) {
-  // Conversions have no formula of their own: what is stored is the source, by the cast rule.
-  if (call.op->promotion == Promotion::None) {
-    const Tensor& source = call.op->id == OpId::copy ? call.tensor(1) : call.tensor(0);
-    return copy_into(call.outs[0], source);
-  }
+  // Conversions have no formula of their own: what is stored is the source, by the cast rule. A number runs through the loop.
+  const int source = call.op->id == OpId::copy ? 1 : 0;
+  if (call.op->promotion == Promotion::None && call.is_tensor(source)) return copy_into(call.outs[0], call.tensor(source));
   const PointwiseLoops& loops = loops_of(*call.op);
   if (!run_dense(call, loops)) run_general(call, loops);
 }

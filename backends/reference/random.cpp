@@ -34,9 +34,10 @@ uint32_t halfword_of(GeneratorState draw, size_t element) {
   return element % 2 == 0 ? word & 0xffff : word >> 16;
 }
 
+// As many of the word's top bits as the dtype holds exactly: no value rounds up to 1.
 double uniform(GeneratorState draw, size_t element, DType dtype) {
-  uint32_t word = word_of(draw, element);
-  return dtype == DType::Float64 ? std::ldexp(word, -32) : std::ldexp(word >> 8, -24);
+  int bits = dtype == DType::Float64 ? 32 : dtype == DType::Float32 ? 24 : dtype == DType::Float16 ? 11 : 8;
+  return std::ldexp(word_of(draw, element) >> (32 - bits), -bits);
 }
 
 double normal(GeneratorState draw, size_t element) {
@@ -64,13 +65,15 @@ void randn(RefCall& call) {
   call.outs = {out};
 }
 
-// The word as a fraction of 2^32, scaled to the range and floored.
+// The word as a fraction of 2^32, scaled to the range and floored. Ranges beyond 2^32, which take two words an element, are
+// left out.
 void randint(RefCall& call) {
   int64_t low = call.integer(0);
   uint64_t range = static_cast<uint64_t>(call.integer(1)) - static_cast<uint64_t>(low);
   RefTensor out = make(call.ints(2), call.dtype_or(3, DType::Int64));
   for (size_t i = 0; i < out.values.size(); ++i) {
-    out.values[i] = static_cast<double>(low) + static_cast<double>(word_of(call.draw, i) * range >> 32);
+    double value = static_cast<double>(low) + static_cast<double>(word_of(call.draw, i) * range >> 32);
+    out.values[i] = stored_as(value, out.dtype, true);
   }
   call.outs = {out};
 }

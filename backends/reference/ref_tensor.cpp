@@ -50,11 +50,12 @@ double stored_as(double value, DType to, bool from_integers) {
   if (std::isnan(value)) return 0;
   double whole = std::trunc(value);
   auto [low, beyond] = range_of(to);
+  if (whole >= low && whole < beyond) return whole;
   if (from_integers) {
     double width = beyond - low, shifted = std::fmod(whole - low, width);
     return (shifted < 0 ? shifted + width : shifted) + low;
   }
-  return whole < low ? low : whole >= beyond ? beyond - 1 : whole;
+  return whole < low ? low : beyond - 1;
 }
 
 RefTensor to_reference(const Tensor& t) {

@@ -1,0 +1,53 @@
+// Conv2d and MaxPool2d over images (N, C, H, W). A size, stride or padding is one number or a pair (height, width).
+#pragma once
+#include <array>
+
+#include "frontend/cpp/nn/module.h"
+
+namespace fuselet::nn {
+
+class Pair {
+ public:
+  Pair(int64_t both) : values_{both, both} {}
+  Pair(int64_t height, int64_t width) : values_{height, width} {}
+  int64_t height() const { return values_[0]; }
+  int64_t width() const { return values_[1]; }
+
+ private:
+  std::array<int64_t, 2> values_;
+};
+
+struct Conv2dOptions {
+  Pair stride = 1;
+  Pair padding = 0;
+  bool bias = true;
+};
+
+class Conv2d : public Module {
+ public:
+  // Weight (out, in, KH, KW) and bias (out) start uniform in ±1/sqrt(in KH KW).
+  Conv2d(int64_t in_channels, int64_t out_channels, Pair kernel_size, Conv2dOptions options = {});
+  Tensor forward(const Tensor& input) override;
+  const Tensor& weight() const { return parameter("weight"); }
+  const Tensor& bias() const { return parameter("bias"); }
+
+ private:
+  Conv2dOptions options_;
+};
+
+struct MaxPool2dOptions {
+  std::optional<Pair> stride = std::nullopt;  // absent: the kernel size
+  Pair padding = 0;
+};
+
+class MaxPool2d : public Module {
+ public:
+  explicit MaxPool2d(Pair kernel_size, MaxPool2dOptions options = {});
+  Tensor forward(const Tensor& input) override;
+
+ private:
+  Pair kernel_size_;
+  MaxPool2dOptions options_;
+};
+
+}  // namespace fuselet::nn

@@ -1,0 +1,71 @@
+// Learning rates as functions of the number of scheduler steps taken, applied to all groups of an optimizer.
+// A scheduler refers to its optimizer, which must outlive it; base rates are those at construction.
+#pragma once
+#include <functional>
+
+#include "frontend/cpp/optim/optimizer.h"
+
+namespace fuselet::optim {
+
+class LRScheduler {
+ public:
+  explicit LRScheduler(Optimizer& optimizer);
+  virtual ~LRScheduler() = default;
+  // Counts one step (an epoch, or whatever the caller steps by) and sets the rates.
+  void step();
+  int64_t steps_taken() const { return steps_; }
+  State state_dict() const;
+  // Checked before anything changes; sets the optimizer's rates as well.
+  void load_state_dict(const State& state);
+
+ protected:
+  // The rate after `steps` steps, from the base rate.
+  virtual double rate(double base, int64_t steps) const = 0;
+
+ private:
+  void apply();
+
+  Optimizer& optimizer_;
+  std::vector<double> base_rates_;
+  int64_t steps_ = 0;
+};
+
+// base * gamma^floor(steps / step_size)
+class StepLR : public LRScheduler {
+ public:
+  StepLR(Optimizer& optimizer, int64_t step_size, double gamma = 0.1);
+
+ protected:
+  double rate(double base, int64_t steps) const override;
+
+ private:
+  int64_t step_size_;
+  double gamma_;
+};
+
+// eta_min + (base - eta_min) (1 + cos(pi steps / t_max)) / 2 (Loshchilov and Hutter 2017, without restarts)
+class CosineAnnealingLR : public LRScheduler {
+ public:
+  CosineAnnealingLR(Optimizer& optimizer, int64_t t_max, double eta_min = 0);
+
+ protected:
+  double rate(double base, int64_t steps) const override;
+
+ private:
+  int64_t t_max_;
+  double eta_min_;
+};
+
+// base * factor(steps); the factor at 0 is applied at construction. The function itself is no part of the state.
+class LambdaLR : public LRScheduler {
+ public:
+  LambdaLR(Optimizer& optimizer, std::function<double(int64_t)> factor);
+
+ protected:
+  double rate(double base, int64_t steps) const override { return base * factor_(steps); }
+
+ private:
+  std::function<double(int64_t)> factor_;
+};
+
+}  // namespace fuselet::optim

@@ -1,0 +1,71 @@
+"""fuselet: a miniature deep-learning framework with its own compiler. Names and behaviour as in PyTorch."""
+
+import os as _os
+
+from . import _C
+from ._C import (Generator, HostCell, InternalError, bfloat16, default_generator, device, dtype, float16,
+                 float32, float64, get_default_dtype, get_num_threads, int8, int32, int64, is_grad_enabled,
+                 promote_types, set_default_dtype, set_num_threads, uint8)
+from .tensor_class import Size, Tensor, uint16
+
+# The operators of the table, then the functions written in terms of them.
+for _name in dir(_C.functions):
+    if not _name.startswith("_"):
+        globals()[_name] = getattr(_C.functions, _name)
+from .composed import *  # noqa: F403
+from .making import (arange, as_tensor, bernoulli, empty, empty_like, eye, from_dlpack, from_numpy, full,
+                     full_like, linspace, meshgrid, multinomial, normal, ones, ones_like, rand, rand_like,
+                     randint, randint_like, randn, randn_like, randperm, scalar_tensor, tensor, zeros, zeros_like)
+from .grad_mode import enable_grad, inference_mode, no_grad, set_grad_enabled
+from .number_limits import finfo, iinfo
+
+bool, float, double, half = _C.bool, float32, float64, float16
+int, long = int32, int64
+
+strided = "strided"
+
+
+def is_tensor(obj):
+    """Whether obj is a Tensor."""
+    return isinstance(obj, Tensor)
+
+
+def is_floating_point(input):
+    return input.is_floating_point()
+
+
+def numel(input):
+    return input.numel()
+
+
+def manual_seed(seed):
+    """Seeds the default generator and starts its draws anew; returns it."""
+    return default_generator.manual_seed(seed)
+
+
+def initial_seed():
+    return default_generator.initial_seed()
+
+
+def seed():
+    return default_generator.seed()
+
+
+def get_rng_state():
+    """The default generator's (seed, draws), as an int64 tensor."""
+    state = default_generator.get_state()
+    # A seed of 64 bits as a signed number.
+    return tensor([s - (1 << 64) if s >> 63 else s for s in state], dtype=int64)
+
+
+def set_rng_state(state):
+    numbers = state.tolist() if isinstance(state, Tensor) else list(state)
+    default_generator.set_state(tuple(s & ((1 << 64) - 1) for s in numbers))
+
+
+_C._install_line_hook(_os.path.dirname(_os.path.abspath(__file__)) + _os.sep)
+
+from . import autograd, cuda, nn, optim, utils  # noqa: E402
+from .saving import load, save  # noqa: E402
+
+__version__ = "0.1.0"

@@ -1,0 +1,334 @@
+"""Functions of tensors written in terms of the table's operators; most are methods of Tensor too.
+
+Each is differentiable through its parts. Shapes and errors are as in PyTorch where not said otherwise.
+"""
+
+from __future__ import annotations
+
+import builtins
+import math
+
+from . import _C
+
+_F = _C.functions
+
+
+def _reduce_arguments(dim):
+    if dim is None:
+        return []
+    return [dim] if isinstance(dim, int) else list(dim)
+
+
+# ---- splitting and joining
+def unbind(input, dim=0):
+    """A tuple of views, one an entry of `dim`."""
+    return tuple(input.select(dim, i) for i in range(input.size(dim)))
+
+
+def split(input, split_size, dim=0):
+    """Views of `split_size` entries each (the last may be shorter), or of the sizes in a list."""
+    size = input.size(dim)
+    if isinstance(split_size, int):
+        if split_size <= 0:
+            raise RuntimeError(f"split: split_size must be positive, got {split_size}")
+        starts = range(0, builtins.max(size, 1), split_size)
+        return tuple(input.narrow(dim, s, builtins.min(split_size, size - s)) for s in starts)
+    if builtins.sum(split_size) != size:
+        raise RuntimeError(f"split: sizes {list(split_size)} do not sum to {size}, the size of dimension {dim}")
+    parts, start = [], 0
+    for length in split_size:
+        parts.append(input.narrow(dim, start, length))
+        start += length
+    return tuple(parts)
+
+
+def chunk(input, chunks, dim=0):
+    """At most `chunks` views of equal size; the last may be smaller."""
+    if chunks <= 0:
+        raise RuntimeError(f"chunk: expected a positive number of chunks, got {chunks}")
+    return split(input, builtins.max(1, -(-input.size(dim) // chunks)), dim)
+
+
+def hstack(tensors):
+    return _F.cat(list(tensors), 0 if tensors[0].dim() == 1 else 1)
+
+
+def vstack(tensors):
+    return _F.cat([t.unsqueeze(0) if t.dim() == 1 else t for t in tensors], 0)
+
+
+def flip(input, *dims):
+    """The entries of `dims` in reverse order; a copy."""
+    names = dims[0] if len(dims) == 1 and not isinstance(dims[0], int) else dims
+    out = input
+    for dim in names:
+        out = out.index_select(dim, _F.arange(out.size(dim) - 1, -1, -1))
+    return out
+
+
+def roll(input, shifts, dims=None):
+    if dims is None:
+        return roll(input.reshape(-1), shifts, 0).view(input.shape)
+    pairs = [(shifts, dims)] if isinstance(shifts, int) else zip(shifts, dims)
+    for shift, dim in pairs:
+        n = input.size(dim)
+        if n and shift % n:
+            at = n - shift % n
+            input = _F.cat([input.narrow(dim, at, n - at), input.narrow(dim, 0, at)], dim)
+    return input
+
+
+def repeat(input, *repeats):
+    """The whole tensor repeated along each dimension; a copy."""
+    if len(repeats) == 1 and not isinstance(repeats[0], int):
+        repeats = tuple(repeats[0])
+    if len(repeats) < input.dim():
+        raise RuntimeError(f"repeat: {len(repeats)} counts for {input.dim()} dimensions")
+    shape = (1,) * (len(repeats) - input.dim()) + tuple(input.shape)
+    spread, expanded = [], []
+    for count, size in zip(repeats, shape):
+        spread += [1, size]
+        expanded += [count, size]
+    total = [count * size for count, size in zip(repeats, shape)]
+    return input.reshape(spread).expand(expanded).reshape(total)
+
+
+def tile(input, *dims):
+    if len(dims) == 1 and not isinstance(dims[0], int):
+        dims = tuple(dims[0])
+    return repeat(input, *((1,) * (input.dim() - len(dims)) + tuple(dims)))
+
+
+def movedim(input, source, destination):
+    order = [d for d in range(input.dim()) if d != source % input.dim()]
+    order.insert(destination % input.dim(), source % input.dim())
+    return input.permute(order)
+
+
+def swapaxes(input, dim0, dim1):
+    return input.transpose(dim0, dim1)
+
+
+def unflatten(input, dim, sizes):
+    dim %= input.dim()
+    return input.reshape(list(input.shape[:dim]) + list(sizes) + list(input.shape[dim + 1:]))
+
+
+def squeeze(input, dim=None):
+    """Without the dimensions of size 1, or those of them named by `dim`."""
+    if dim is None or isinstance(dim, int):
+        return _C.TensorBase.squeeze(input, dim)
+    for d in sorted((d % input.dim() for d in dim), reverse=True):
+        input = _C.TensorBase.squeeze(input, d)
+    return input
+
+
+# ---- reductions
+class MinMax(tuple):
+    """values, indices: what max(x, dim) and min(x, dim) return."""
+
+    __slots__ = ()
+    values = property(lambda self: self[0])
+    indices = property(lambda self: self[1])
+
+    def __repr__(self):
+        return f"(values={self[0]!r}, indices={self[1]!r})"
+
+
+def _extremum(input, dim, keepdim, whole, pair, sign):
+    if isinstance(dim, _C.TensorBase):
+        return pair(input, dim)
+    if dim is None:
+        if input.numel() == 0:
+            raise RuntimeError(f"max/min of a tensor of shape {list(input.shape)}, which has no element")
+        return whole(input)
+    at = _F.argmax(input if sign > 0 else -input, dim, True)
+    values = input.gather(dim, at)
+    return MinMax((values, at) if keepdim else (_C.TensorBase.squeeze(values, dim), _C.TensorBase.squeeze(at, dim)))
+
+
+def max(input, dim=None, keepdim=False):
+    """The largest element; with `dim`, (values, indices), all gradient going to the returned index."""
+    return _extremum(input, dim, keepdim, _F.amax, _F.maximum, 1)
+
+
+def min(input, dim=None, keepdim=False):
+    """The smallest element; with `dim`, (values, indices), all gradient going to the returned index."""
+    return _extremum(input, dim, keepdim, _F.amin, _F.minimum, -1)
+
+
+def argmin(input, dim=None, keepdim=False):
+    return _F.argmax(-input, dim, keepdim)
+
+
+def var(input, dim=None, unbiased=None, *, correction=None, keepdim=False):
+    """Variance over `dim`, divided by (count - correction); correction 1 unless unbiased=False."""
+    if isinstance(dim, bool):
+        dim, unbiased = None, dim
+    if correction is None:
+        correction = 0 if unbiased is False else 1
+    return _F.var(input, _reduce_arguments(dim), correction, keepdim)
+
+
+def std(input, dim=None, unbiased=None, *, correction=None, keepdim=False):
+    return var(input, dim, unbiased, correction=correction, keepdim=keepdim).sqrt()
+
+
+def all(input, dim=None, keepdim=False):
+    return (input != 0).to(_C.uint8).amin(_reduce_arguments(dim), keepdim).to(_C.bool) if input.numel() else _F.full([], True)
+
+
+def any(input, dim=None, keepdim=False):
+    return (input != 0).to(_C.uint8).amax(_reduce_arguments(dim), keepdim).to(_C.bool) if input.numel() else _F.full([], False)
+
+
+def count_nonzero(input, dim=None):
+    return (input != 0).sum(_reduce_arguments(dim))
+
+
+def logsumexp(input, dim, keepdim=False):
+    """log(sum(exp(input))) over `dim`, safe for large values; -inf, with gradient 0, where all are -inf."""
+    dims = _reduce_arguments(dim)
+    top = input.detach().amax(dims, True)
+    shift = _F.where(isinf(top), 0.0, top)
+    total = (input - shift).exp().sum(dims, True)
+    # log'(0) is infinite: where the sum is 0 the logarithm is of 1, and the result a constant.
+    empty = total == 0
+    out = _F.where(empty, -math.inf, _F.where(empty, 1.0, total).log() + shift)
+    if keepdim:
+        return out
+    return squeeze(out, dims)
+
+
+def norm(input, p=2, dim=None, keepdim=False):
+    """The p-norm over `dim`; its gradient at a zero vector is 0."""
+    dims = _reduce_arguments(dim)
+    if p in ("fro", 2, 2.0):
+        total = (input * input).sum(dims, keepdim)
+        zero = total == 0
+        return _F.where(zero, 0.0, _F.where(zero, 1.0, total).sqrt())
+    if p == 1:
+        return input.abs().sum(dims, keepdim)
+    if p == math.inf:
+        return input.abs().amax(dims, keepdim)
+    total = input.abs().pow(p).sum(dims, keepdim)
+    zero = total == 0
+    return _F.where(zero, 0.0, _F.where(zero, 1.0, total).pow(1.0 / p))
+
+
+# ---- questions
+def isinf(input):
+    return input.abs() == math.inf
+
+
+def isfinite(input):
+    return input.abs() < math.inf
+
+
+def isclose(input, other, rtol=1e-5, atol=1e-8, equal_nan=False):
+    close = (input - other).abs() <= atol + rtol * other.abs()
+    close = _F.logical_or(close, input == other)
+    close = _F.logical_and(close, _F.logical_or(isfinite(other), input == other))
+    if equal_nan:
+        close = _F.logical_or(close, _F.logical_and(_F.isnan(input), _F.isnan(other)))
+    return close
+
+
+def allclose(input, other, rtol=1e-5, atol=1e-8, equal_nan=False):
+    return bool(all(isclose(input, other, rtol, atol, equal_nan)).item())
+
+
+def equal(input, other):
+    """The same shape and equal elements; a Python bool."""
+    return tuple(input.shape) == tuple(other.shape) and bool(all(input == other).item())
+
+
+# ---- pointwise
+def log1p(input):
+    return _F.log(input + 1)
+
+
+def log2(input):
+    return _F.log(input) * (1 / math.log(2))
+
+
+def log10(input):
+    return _F.log(input) * (1 / math.log(10))
+
+
+def tan(input):
+    return _F.sin(input) / _F.cos(input)
+
+
+def lerp(input, end, weight):
+    return input + weight * (end - input)
+
+
+def addcmul(input, tensor1, tensor2, *, value=1):
+    return input + value * tensor1 * tensor2
+
+
+def addcdiv(input, tensor1, tensor2, *, value=1):
+    return input + value * tensor1 / tensor2
+
+
+def floor_divide(input, other):
+    return input // other
+
+
+def remainder(input, other):
+    return input % other
+
+
+def true_divide(input, other):
+    return input / other
+
+
+def outer(input, other):
+    return input.unsqueeze(1) * other.unsqueeze(0)
+
+
+def dot(input, other):
+    return (input * other).sum()
+
+
+def tril(input, diagonal=0):
+    """The elements on and below a diagonal, 0 above it."""
+    return _F.where(_triangle(input, diagonal), input, 0)
+
+
+def triu(input, diagonal=0):
+    """The elements on and above a diagonal, 0 below it."""
+    return _F.where(_triangle(input, diagonal - 1), 0, input)
+
+
+def _triangle(input, diagonal):
+    rows = _F.arange(input.size(-2)).unsqueeze(1)
+    return _F.arange(input.size(-1)).unsqueeze(0) <= rows + diagonal
+
+
+def index_put_(self, indices, values, accumulate=False):
+    """Writes values at index tensors; with accumulate they add up. Broadcasts values."""
+    if not accumulate:
+        self[tuple(indices)] = values
+        return self
+    if len(indices) != 1:
+        raise NotImplementedError("index_put_ accumulates through one index tensor only")
+    index = indices[0]
+    flat = index.reshape(-1)
+    flat = _F.where(flat < 0, flat + self.size(0), flat)
+    rest = list(self.shape[1:])
+    if not isinstance(values, _C.TensorBase):
+        values = _F.full([], values, dtype=self.dtype)
+    source = values.to(self.dtype).expand(list(index.shape) + rest).reshape([flat.numel()] + rest)
+    return self.index_add_(0, flat, source)
+
+
+subtract = _F.sub
+multiply = _F.mul
+divide = _F.div
+negative = _F.neg
+absolute = _F.abs
+concat = concatenate = _F.cat
+
+__all__ = [name for name, value in list(globals().items()) if callable(value) and not name.startswith("_")]

@@ -1,0 +1,198 @@
+"""Making tensors from data and numbers."""
+
+from __future__ import annotations
+
+import math
+
+from . import _C
+from .grad_mode import no_grad
+from .tensor_class import Tensor, _device, _dtype
+
+_F = _C.functions
+
+zeros, ones, empty, full = _F.zeros, _F.ones, _F.empty, _F.full
+rand, randn, arange = _F.rand, _F.randn, _F.arange
+
+
+def _check_device(device):
+    if device is not None and _device(device) != _C.device("cpu"):
+        raise RuntimeError(f"no backend of this build serves the device '{device}'")
+
+
+def tensor(data, *, dtype=None, device=None, requires_grad=False):
+    """A new tensor with a copy of `data`: a number, nested lists of numbers, a NumPy array, a tensor.
+
+    Without a dtype, Python numbers give bool, int64 or the default floating dtype; arrays keep theirs.
+    """
+    _check_device(device)
+    if isinstance(data, Tensor):
+        made = data.detach().clone()
+    elif hasattr(data, "__array_interface__") and not hasattr(data, "item") or _is_array(data):
+        made = _C._copy_of_array(_native(data))
+    else:
+        made = _C._from_nested(_plain(data), None if dtype is None else _dtype(dtype))
+    if dtype is not None:
+        made = made.to(dtype)
+    return made.requires_grad_() if requires_grad else made
+
+
+def _is_array(data):
+    return hasattr(data, "__array_interface__") and hasattr(data, "ndim")
+
+
+def _native(array):
+    """The array in this machine's byte order and with strides that tensors have."""
+    import numpy
+
+    if array.dtype.kind == "u" and array.dtype.itemsize > 1 or array.dtype == numpy.int16:
+        return array.astype(numpy.int64)
+    strides = getattr(array, "strides", ())
+    return numpy.array(array) if any(s < 0 for s in strides) else numpy.asarray(array)
+
+
+def _plain(data):
+    """Sequences that are neither lists nor tuples (ranges, arrays inside lists) as lists."""
+    if isinstance(data, (list, tuple)):
+        return [_plain(d) for d in data] if any(not isinstance(d, (int, float)) for d in data) else data
+    if isinstance(data, Tensor):
+        return data if data.dim() == 0 else data.tolist()
+    if hasattr(data, "tolist"):
+        return data.tolist()
+    return list(data) if isinstance(data, range) else data
+
+
+def as_tensor(data, dtype=None, device=None):
+    """As tensor(), but shares memory with a tensor or an array whose dtype is right already."""
+    _check_device(device)
+    if isinstance(data, Tensor):
+        return data.to(dtype) if dtype is not None else data
+    if _is_array(data):
+        made = from_numpy(data) if data.flags.writeable else tensor(data)
+        return made.to(dtype) if dtype is not None else made
+    return tensor(data, dtype=dtype)
+
+
+def from_numpy(array):
+    """A tensor over the array's memory: a write to one shows in the other. A read-only array gives a
+    read-only tensor. The version counter does not see NumPy's writes."""
+    if not hasattr(array, "__array_interface__"):
+        raise TypeError(f"from_numpy: expected a NumPy array, got {type(array).__name__}")
+    return _C._over_array(array)
+
+
+def from_dlpack(source):
+    """A tensor over the memory of an object with __dlpack__, or of a DLPack capsule."""
+    if not hasattr(source, "__dlpack__"):
+        return _C._from_capsule(source)
+    try:
+        capsule = source.__dlpack__(max_version=(1, 0))
+    except TypeError:  # a producer that is older than versions
+        capsule = source.__dlpack__()
+    return _C._from_capsule(capsule)
+
+
+def _like(make):
+    def made(input, *args, dtype=None, device=None, requires_grad=False):
+        _check_device(device)
+        return make(input, *args, dtype=dtype, requires_grad=requires_grad)
+
+    made.__name__ = make.__name__
+    made.__doc__ = make.__doc__
+    return made
+
+
+zeros_like, ones_like, full_like = _like(_F.zeros_like), _like(_F.ones_like), _like(_F.full_like)
+rand_like, randn_like = _like(_F.rand_like), _like(_F.randn_like)
+
+
+def empty_like(input, *, dtype=None, device=None, requires_grad=False):
+    _check_device(device)
+    return empty(input.shape, dtype=dtype or input.dtype, requires_grad=requires_grad)
+
+
+def randint(low, high=None, size=None, *, dtype=None, device=None, generator=None, requires_grad=False):
+    """Integers of [low, high); randint(high, size) counts from 0."""
+    if size is None:
+        low, high, size = 0, low, high
+    return _F.randint(low, high, size, dtype=dtype, device=device, generator=generator)
+
+
+def randint_like(input, low, high=None, *, dtype=None):
+    low, high = (0, low) if high is None else (low, high)
+    return _F.randint(low, high, input.shape, dtype=dtype or input.dtype)
+
+
+def randperm(n, *, generator=None, dtype=None, device=None):
+    """A random order of 0 … n-1. One draw: the order of n uniform numbers."""
+    import numpy
+
+    keys = _F.rand(n, dtype=_C.float64, generator=generator)
+    order = numpy.argsort(keys.numpy(), kind="stable")
+    return tensor(order, dtype=dtype or _C.int64)
+
+
+def normal(mean=0.0, std=1.0, size=None, *, generator=None, dtype=None):
+    shape = size if size is not None else (mean if isinstance(mean, Tensor) else std).shape
+    return randn(shape, dtype=dtype, generator=generator) * std + mean
+
+
+def bernoulli(input, *, generator=None):
+    """1 with the probability that the element gives, else 0."""
+    return (rand(input.shape, generator=generator) < input).to(input.dtype)
+
+
+def multinomial(input, num_samples, replacement=False, *, generator=None):
+    """Indices of the last dimension drawn with probability proportional to input's elements.
+
+    input: (C) or (N, C), not negative. Without replacement, the largest of the perturbed logarithms."""
+    with no_grad():
+        if not replacement and num_samples > input.size(-1):
+            raise RuntimeError(f"multinomial: {num_samples} samples without replacement of {input.size(-1)}")
+        draws = []
+        logs = input.to(_C.float64).log()
+        shape = tuple(input.shape[:-1]) + (num_samples if replacement else 1, input.size(-1))
+        noise = -(-(rand(shape, dtype=_C.float64, generator=generator).clamp(min=1e-300).log())).log()
+        scores = logs.unsqueeze(-2) + noise
+        if replacement:
+            return scores.argmax(-1)
+        scores = scores.select(-2, 0).clone()
+        for _ in range(num_samples):
+            at = scores.argmax(-1, True)
+            draws.append(at)
+            taken = arange(scores.size(-1)) == at
+            scores = _F.where(taken, -math.inf, scores)
+        return _F.cat(draws, -1)
+
+
+def eye(n, m=None, *, dtype=None, device=None, requires_grad=False):
+    """1 on the diagonal, else 0: shape (n, m)."""
+    _check_device(device)
+    rows, columns = arange(n).unsqueeze(1), arange(n if m is None else m).unsqueeze(0)
+    made = (rows == columns).to(dtype or _C.get_default_dtype())
+    return made.requires_grad_() if requires_grad else made
+
+
+def linspace(start, end, steps, *, dtype=None, device=None, requires_grad=False):
+    """`steps` numbers from start to end, both included."""
+    _check_device(device)
+    if steps < 0:
+        raise RuntimeError(f"linspace: the number of steps must not be negative, got {steps}")
+    step = (end - start) / (steps - 1) if steps > 1 else 0.0
+    at = arange(steps, dtype=_C.float64)
+    # From each end to the middle, so that both ends are exact.
+    values = _F.where(at < steps / 2, start + at * step, end - (steps - 1 - at) * step)
+    made = values.to(dtype or _C.get_default_dtype())
+    return made.requires_grad_() if requires_grad else made
+
+
+def scalar_tensor(value, *, dtype=None):
+    return tensor(value, dtype=dtype)
+
+
+def meshgrid(*tensors, indexing="ij"):
+    tensors = tensors[0] if len(tensors) == 1 and not isinstance(tensors[0], Tensor) else tensors
+    if indexing != "ij":
+        raise NotImplementedError("meshgrid: only indexing='ij'")
+    sizes = [t.numel() for t in tensors]
+    views = [t.reshape([-1 if d == i else 1 for d in range(len(sizes))]) for i, t in enumerate(tensors)]
+    return tuple(v.expand(sizes) for v in views)

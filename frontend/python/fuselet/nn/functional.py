@@ -1,0 +1,156 @@
+"""Functions behind the modules."""
+
+from __future__ import annotations
+
+import math
+
+from .. import _C, composed
+
+_F = _C.functions
+
+linear, conv2d, gelu = _F.linear, _F.conv2d, _F.gelu
+sigmoid, tanh, silu = _F.sigmoid, _F.tanh, _F.silu
+
+
+def relu(input, inplace=False):
+    """max(input, 0); NaN stays NaN."""
+    return input.relu_() if inplace else _F.relu(input)
+
+
+def softmax(input, dim=-1, dtype=None):
+    """exp(input) / its sum along dim. A slice of -inf alone gives NaN."""
+    return _F.softmax(input, dim, dtype)
+
+
+def log_softmax(input, dim=-1, dtype=None):
+    return _F.log_softmax(input, dim, dtype)
+
+
+def safe_softmax(input, dim=-1):
+    """softmax, but 0 for a slice of -inf alone, as attention wants of a row that sees nothing. NaN stays NaN."""
+    masked = (input.detach() == -math.inf).to(_C.uint8).amin([dim], True).to(_C.bool)
+    return _F.where(masked, 0.0, _F.softmax(_F.where(masked, 0.0, input), dim))
+
+
+def layer_norm(input, normalized_shape, weight=None, bias=None, eps=1e-5):
+    """Normalised over the trailing dimensions normalized_shape, then times weight plus bias."""
+    return _F.layer_norm(input, normalized_shape, weight, bias, eps)
+
+
+def embedding(input, weight, padding_idx=None):
+    """Rows of weight (V, D) at the indices `input`; padding_idx gets no gradient."""
+    if padding_idx is not None and padding_idx < 0:
+        padding_idx += weight.size(0)
+    return _F.embedding(weight, input, padding_idx)
+
+
+def max_pool2d(input, kernel_size, stride=None, padding=0):
+    """Largest element of each window of (N, C, H, W)."""
+    return _F.max_pool2d(input, kernel_size, [] if stride is None else stride, padding)
+
+
+def dropout(input, p=0.5, training=True, inplace=False):
+    """Elements zeroed with probability p and the rest scaled by 1 / (1 - p), while training."""
+    return _F.dropout(input, p, training)
+
+
+def leaky_relu(input, negative_slope=0.01):
+    return _F.where(input > 0, input, input * negative_slope)
+
+
+def elu(input, alpha=1.0):
+    return _F.where(input > 0, input, (_F.minimum(input, 0).exp() - 1) * alpha)
+
+
+def softplus(input):
+    """log(1 + exp(x)), from the side that does not overflow."""
+    return _F.maximum(input, 0) + ((-input.abs()).exp() + 1).log()
+
+
+def one_hot(input, num_classes=-1):
+    """Integers (…) -> int64 (…, num_classes) with a 1 at each."""
+    if num_classes < 0:
+        num_classes = int(input.amax().item()) + 1
+    return (input.unsqueeze(-1) == _F.arange(num_classes)).to(_C.int64)
+
+
+def pad(input, pad, mode="constant", value=0.0):
+    """`pad` gives (before, after) for the last dimension, then for the one before it, …"""
+    if mode != "constant":
+        raise NotImplementedError("pad: only mode='constant'")
+    for i in range(len(pad) // 2):
+        dim, parts = input.dim() - 1 - i, [input]
+        for count, before in ((pad[2 * i], True), (pad[2 * i + 1], False)):
+            if count:
+                shape = list(input.shape)
+                shape[dim] = count
+                block = _F.full(shape, value, dtype=input.dtype)
+                parts = [block, *parts] if before else [*parts, block]
+        input = _F.cat(parts, dim) if len(parts) > 1 else input
+    return input
+
+
+def normalize(input, p=2.0, dim=1, eps=1e-12):
+    """input / max(norm, eps) along dim; finite gradient at zero vectors."""
+    return input / composed.norm(input, p, dim, True).clamp(min=eps)
+
+
+def scaled_dot_product_attention(query, key, value, attn_mask=None, dropout_p=0.0, is_causal=False, scale=None):
+    """query (…, T, D), key (…, S, D), value (…, S, E) -> (…, T, E). A bool mask is True where a key is seen."""
+    scale = 1 / math.sqrt(query.size(-1)) if scale is None else scale
+    scores = (query * scale) @ key.transpose(-2, -1)
+    if is_causal:
+        attn_mask = composed.tril(_F.ones([query.size(-2), key.size(-2)])) != 0
+    if attn_mask is not None:
+        scores = scores.masked_fill(_F.logical_not(attn_mask), -math.inf) if attn_mask.dtype is _C.bool else scores + attn_mask
+    return dropout(safe_softmax(scores, -1), dropout_p, dropout_p > 0) @ value
+
+
+# ---- losses
+def _reduced(values, reduction):
+    if reduction == "mean":
+        return values.mean()
+    if reduction == "sum":
+        return values.sum()
+    if reduction == "none":
+        return values
+    raise ValueError(f"reduction must be 'mean', 'sum' or 'none', got {reduction!r}")
+
+
+def _check_shapes(input, target, name):
+    if tuple(input.shape) != tuple(target.shape):
+        raise RuntimeError(f"{name}: input of shape {list(input.shape)} and target of shape {list(target.shape)} must have one shape")
+
+
+def cross_entropy(input, target, weight=None, size_average=None, ignore_index=-100, reduce=None, reduction="mean",
+                  label_smoothing=0.0):
+    """Cross entropy of logits (N, C), (C) or (N, C, …) and integer class targets. Rows whose target is
+    ignore_index count for nothing; a mean over none is NaN."""
+    return _F.cross_entropy(input, target, weight, reduction, ignore_index, label_smoothing)
+
+
+def mse_loss(input, target, reduction="mean"):
+    """(input - target)²; shapes must be equal: nothing broadcasts."""
+    return _F.mse_loss(input, target, reduction)
+
+
+def l1_loss(input, target, reduction="mean"):
+    _check_shapes(input, target, "l1_loss")
+    return _reduced((input - target).abs(), reduction)
+
+
+def nll_loss(input, target, weight=None, ignore_index=-100, reduction="mean"):
+    """Of log probabilities (N, C) and integer class targets (N)."""
+    seen = target != ignore_index
+    at = _F.where(seen, target, 0)
+    losses = -input.gather(1, at.unsqueeze(1)).squeeze(1)
+    factors = seen.to(input.dtype)
+    if weight is not None:
+        factors = factors * weight.index_select(0, at)
+    losses = _F.where(seen, losses, 0.0) * factors
+    return losses.sum() / factors.sum() if reduction == "mean" else _reduced(losses, reduction)
+
+
+def binary_cross_entropy_with_logits(input, target, reduction="mean"):
+    _check_shapes(input, target, "binary_cross_entropy_with_logits")
+    return _reduced(_F.maximum(input, 0) - input * target + ((-input.abs()).exp() + 1).log(), reduction)

@@ -1,0 +1,43 @@
+"""Adam (Kingma and Ba 2015) and AdamW (Loshchilov and Hutter 2019)."""
+
+from __future__ import annotations
+
+from .. import _C
+from ..making import zeros_like
+from .optimizer import Optimizer
+
+
+class Adam(Optimizer):
+    """Steps of lr times the mean gradient over the root of the mean squared gradient, both corrected for
+    their start at 0. weight_decay is added to the gradient. The moments have the dtype of the parameter, or
+    state_dtype."""
+
+    cell_names = ("lr", "beta1", "beta2")
+    decoupled = False
+
+    def __init__(self, params, lr=1e-3, betas=(0.9, 0.999), eps=1e-8, weight_decay=0.0, *, maximize=False, state_dtype=None):
+        self._state_dtype = state_dtype
+        super().__init__(params, dict(lr=lr, betas=tuple(betas), eps=eps, weight_decay=weight_decay, maximize=maximize))
+
+    def check_options(self, options):
+        super().check_options(options)
+        if not all(0 <= b < 1 for b in options["betas"]):
+            raise ValueError(f"{type(self).__name__}: betas must lie in [0, 1), got {options['betas']}")
+
+    def update(self, group, step, params, grads):
+        def make(p):
+            return zeros_like(p, dtype=self._state_dtype)
+
+        means, squares = self.slots("exp_avg", params, make), self.slots("exp_avg_sq", params, make)
+        cells = group.cells
+        _C.internal.adam_step(params, grads, means, squares, cells["lr"], step, cells["beta1"], cells["beta2"], group["eps"],
+                              group["weight_decay"], self.decoupled, group["maximize"])
+
+
+class AdamW(Adam):
+    """Adam whose decay shrinks the parameter by lr weight_decay before the update."""
+
+    decoupled = True
+
+    def __init__(self, params, lr=1e-3, betas=(0.9, 0.999), eps=1e-8, weight_decay=1e-2, *, maximize=False, state_dtype=None):
+        super().__init__(params, lr, betas, eps, weight_decay, maximize=maximize, state_dtype=state_dtype)

@@ -1,0 +1,178 @@
+"""save() and load(): safetensors for a dict of tensors, else an archive of plain Python containers and tensors.
+
+A file appears under its name only when it is whole. Loading runs no code from the file: the archive knows
+containers, numbers, strings and tensors, and nothing else.
+"""
+
+from __future__ import annotations
+
+import collections
+import io
+import json
+import os
+import pickle
+import tempfile
+import zipfile
+import zlib
+
+from . import _C
+from .tensor_class import Tensor, _bytes_of, tensor_of_bytes
+
+_MAGIC = "fuselet-archive-1"
+
+
+def save(obj, f):
+    """Writes `obj` to a path or a binary file. A path that ends in .safetensors takes a dict of tensors."""
+    path = None if hasattr(f, "write") else os.fspath(f)
+    data = _to_safetensors(obj) if path and path.endswith(".safetensors") else _to_archive(obj)
+    if path is None:
+        f.write(data)
+        return
+    folder = os.path.dirname(os.path.abspath(path))
+    handle, temporary = tempfile.mkstemp(dir=folder, prefix=".saving-")
+    try:
+        with os.fdopen(handle, "wb") as out:
+            out.write(data)
+            out.flush()
+            os.fsync(out.fileno())
+        os.replace(temporary, path)
+    except BaseException:
+        os.unlink(temporary)
+        raise
+
+
+def load(f, map_location=None, *, weights_only=True):
+    """What save() wrote. FileNotFoundError for a missing file; RuntimeError for a truncated or damaged one."""
+    if map_location not in (None, "cpu") and str(map_location) != "cpu":
+        raise RuntimeError(f"load: no backend of this build serves the device '{map_location}'")
+    path = None if hasattr(f, "read") else os.fspath(f)
+    if path is None:
+        data = f.read()
+    else:
+        with open(path, "rb") as file:
+            data = file.read()
+    name = path or "the file"
+    return _from_safetensors(data, name) if path and path.endswith(".safetensors") else _from_archive(data, name)
+
+
+# ---- safetensors: eight bytes with the header's length, a JSON header, the elements
+_SAFETENSORS = {"F64": _C.float64, "F32": _C.float32, "F16": _C.float16, "BF16": _C.bfloat16, "I64": _C.int64,
+                "I32": _C.int32, "I8": _C.int8, "U8": _C.uint8, "BOOL": _C.bool}
+_SAFETENSORS_NAMES = {dtype: name for name, dtype in _SAFETENSORS.items()}
+
+
+def _to_safetensors(tensors):
+    if not isinstance(tensors, dict) or not all(isinstance(t, Tensor) for t in tensors.values()):
+        raise TypeError("save: a .safetensors file takes a dict of tensors")
+    header, parts, at = {}, [], 0
+    for name, t in tensors.items():
+        data = _bytes_of(t)
+        header[str(name)] = {"dtype": _SAFETENSORS_NAMES[t.dtype], "shape": list(t.shape), "data_offsets": [at, at + len(data)]}
+        parts.append(data)
+        at += len(data)
+    text = json.dumps(header, separators=(",", ":")).encode()
+    text += b" " * (-len(text) % 8)
+    return b"".join([len(text).to_bytes(8, "little"), text, *parts])
+
+
+def _from_safetensors(data, name):
+    length = int.from_bytes(data[:8], "little")
+    if len(data) < 8 or length > len(data) - 8:
+        raise RuntimeError(f"load: {name} is truncated: its header is not whole")
+    try:
+        header = json.loads(data[8:8 + length])
+        header.pop("__metadata__", None)
+        entries = [(key, _SAFETENSORS[e["dtype"]], list(e["shape"]), *e["data_offsets"]) for key, e in header.items()]
+    except (ValueError, KeyError, TypeError, AttributeError) as error:
+        raise RuntimeError(f"load: the header of {name} is damaged: {error}") from None
+    body = memoryview(data)[8 + length:]
+    out = {}
+    for key, dtype, shape, begin, end in entries:
+        if not 0 <= begin <= end <= len(body):
+            raise RuntimeError(f"load: {name} is truncated: the elements of '{key}' are not all there")
+        try:
+            out[key] = tensor_of_bytes(body[begin:end], shape, dtype.name)
+        except (RuntimeError, ValueError) as error:
+            raise RuntimeError(f"load: the entry '{key}' of {name} is damaged: {error}") from None
+    return out
+
+
+# ---- the archive: a zip file with a pickle of the structure and one member a tensor
+class _Pickler(pickle.Pickler):
+    def __init__(self, file, members):
+        super().__init__(file, protocol=4)
+        self._members = members
+        self._keys = {}
+
+    def persistent_id(self, obj):
+        if isinstance(obj, Tensor):
+            key = self._keys.get(id(obj))
+            if key is None:
+                key = self._keys[id(obj)] = f"tensors/{len(self._members)}"
+                self._members.append((key, _bytes_of(obj), obj))
+            kind = "parameter" if type(obj).__name__ == "Parameter" else "tensor"
+            return (kind, key, tuple(obj.shape), obj.dtype.name, obj.requires_grad)
+        if isinstance(obj, _C.dtype):
+            return ("dtype", obj.name)
+        if isinstance(obj, _C.device):
+            return ("device", str(obj))
+        return None
+
+
+_SAFE_NAMES = {("collections", "OrderedDict"): collections.OrderedDict, ("collections", "defaultdict"): collections.defaultdict,
+               ("builtins", "set"): set, ("builtins", "frozenset"): frozenset, ("builtins", "complex"): complex,
+               ("builtins", "bytearray"): bytearray, ("builtins", "slice"): slice, ("builtins", "range"): range}
+
+
+class _Unpickler(pickle.Unpickler):
+    def __init__(self, file, archive):
+        super().__init__(file)
+        self._archive = archive
+        self._made = {}
+
+    def find_class(self, module, name):
+        if module == "fuselet.tensor_class" and name == "Size":
+            from .tensor_class import Size
+
+            return Size
+        if (module, name) in _SAFE_NAMES:
+            return _SAFE_NAMES[module, name]
+        raise RuntimeError(f"the file asks for {module}.{name}; only containers, numbers, strings and tensors are loaded")
+
+    def persistent_load(self, pid):
+        if pid[0] == "dtype":
+            return _C.dtype(pid[1])
+        if pid[0] == "device":
+            return _C.device(pid[1])
+        kind, key, shape, dtype, requires_grad = pid
+        if key not in self._made:
+            made = tensor_of_bytes(self._archive.read(key), shape, dtype)
+            if kind == "parameter":
+                from .nn import Parameter
+
+                made = Parameter(made, requires_grad)
+            self._made[key] = made.requires_grad_(requires_grad)
+        return self._made[key]
+
+
+def _to_archive(obj):
+    members, structure = [], io.BytesIO()
+    _Pickler(structure, members).dump(obj)
+    out = io.BytesIO()
+    with zipfile.ZipFile(out, "w", zipfile.ZIP_STORED) as archive:
+        archive.writestr("format", _MAGIC)
+        archive.writestr("structure", structure.getvalue())
+        for key, data, _ in members:
+            archive.writestr(key, data)
+    return out.getvalue()
+
+
+def _from_archive(data, name):
+    try:
+        with zipfile.ZipFile(io.BytesIO(data)) as archive:
+            if archive.read("format").decode() != _MAGIC:
+                raise RuntimeError("it is not an archive of this library")
+            return _Unpickler(io.BytesIO(archive.read("structure")), archive).load()
+    except (zipfile.BadZipFile, pickle.UnpicklingError, zlib.error, EOFError, KeyError, ValueError, TypeError, IndexError,
+            AttributeError, UnicodeDecodeError, RuntimeError, NotImplementedError, OSError, ImportError) as error:
+        raise RuntimeError(f"load: {name} cannot be read, it is truncated or damaged: {error}") from None

@@ -1,0 +1,383 @@
+"""The class of tensors: what the operator table and the extension's TensorBase do not give."""
+
+from __future__ import annotations
+
+import builtins
+
+from . import _C, composed
+
+_F = _C.functions
+
+
+class Size(tuple):
+    """The sizes of a tensor: a tuple of ints."""
+
+    __slots__ = ()
+
+    def numel(self):
+        n = 1
+        for size in self:
+            n *= size
+        return n
+
+    def __repr__(self):
+        return f"fuselet.Size({list(self)})"
+
+    def __reduce__(self):
+        return Size, (tuple(self),)
+
+
+class HookHandle:
+    """Removes the hook that it was returned for; also as a context manager."""
+
+    def __init__(self, remove):
+        self._remove = remove
+
+    def remove(self):
+        remove, self._remove = self._remove, None
+        if remove is not None:
+            remove()
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *exception):
+        self.remove()
+
+
+class _Array:
+    """What NumPy reads: the memory of a tensor, kept alive by this object."""
+
+    def __init__(self, tensor):
+        if tensor.dtype is _C.bfloat16:
+            raise TypeError(
+                "NumPy has no bfloat16: use t.float().numpy() for the values, or "
+                "t.view(fuselet.uint16).numpy() for the bit patterns")
+        width = tensor.element_size()
+        self._tensor = tensor
+        self.__array_interface__ = {
+            "version": 3,
+            "typestr": _TYPESTR[tensor.dtype],
+            "shape": tuple(tensor.shape),
+            "strides": tuple(s * width for s in tensor.stride()),
+            "data": (tensor.data_ptr(), tensor._is_read_only),
+        }
+
+
+_TYPESTR = {
+    _C.float64: "<f8", _C.float32: "<f4", _C.float16: "<f2", _C.int64: "<i8", _C.int32: "<i4",
+    _C.int8: "|i1", _C.uint8: "|u1", _C.bool: "|b1",
+}
+
+
+class _BitPatterns:
+    """A 16-bit tensor read as unsigned integers, for NumPy alone: there is no uint16 tensor."""
+
+    def __init__(self, tensor):
+        self._tensor = tensor
+
+    def numpy(self):
+        import numpy
+
+        array = _C._reinterpret(self._tensor, _C.float16)
+        return array.numpy().view(numpy.uint16)
+
+
+class Tensor(_C.TensorBase):
+    """A multi-dimensional array with gradients. Made by fuselet.tensor(), zeros(), rand(), …"""
+
+    __module__ = "fuselet"
+    __hash__ = _C.TensorBase.__hash__
+    # NumPy's own operators then leave mixed expressions to us.
+    __array_priority__ = 1000
+
+    def __new__(cls, *data, dtype=None, device=None, requires_grad=False):
+        from .making import empty, tensor
+
+        if len(data) == 1 and not isinstance(data[0], int):
+            made = tensor(data[0], dtype=dtype or _C.get_default_dtype(), device=device)
+        else:
+            made = empty(data or (0,), dtype=dtype, device=device)
+        return _C._make_subclass(cls, made, requires_grad)
+
+    # ---- printing, copying, pickling
+    def __repr__(self):
+        text = self._text()
+        node = self.grad_fn
+        if node is not None:
+            text = text.replace(", requires_grad=True)", f", grad_fn=<{node.name()}>)")
+        return text
+
+    __str__ = __repr__
+
+    def __format__(self, spec):
+        return format(self.item(), spec) if self.dim() == 0 and spec else format(str(self), spec)
+
+    def __deepcopy__(self, memo):
+        if id(self) in memo:
+            return memo[id(self)]
+        if not self.is_leaf:
+            raise RuntimeError("deepcopy: only leaves of the graph can be copied; use detach() or clone()")
+        with _no_grad():
+            copied = _C._make_subclass(type(self), self.detach().clone(), self.requires_grad)
+            if self.grad is not None:
+                copied.grad = self.grad.detach().clone()
+        memo[id(self)] = copied
+        import copy
+
+        for name, value in self.__dict__.items():
+            copied.__dict__[name] = copy.deepcopy(value, memo)
+        return copied
+
+    def __reduce_ex__(self, protocol):
+        if not self.is_leaf:
+            raise RuntimeError("only leaves of the graph can be pickled; use detach() first")
+        data = _bytes_of(self)
+        state = (type(self), data, tuple(self.shape), self.dtype.name, self.requires_grad)
+        return _rebuild, state, self.__dict__ or None
+
+    # ---- other libraries
+    def numpy(self, *, force=False):
+        """A NumPy array over the same memory. force=True detaches first."""
+        import numpy
+
+        if self.requires_grad:
+            if not force:
+                raise RuntimeError("numpy(): a tensor that requires grad; use detach().numpy()")
+            self = self.detach()
+        return numpy.asarray(_Array(self))
+
+    def __array__(self, dtype=None, copy=None):
+        array = self.numpy()
+        if dtype is not None and array.dtype != dtype:
+            return array.astype(dtype)
+        return array.copy() if copy else array
+
+    def __dlpack__(self, *, stream=None, max_version=None, dl_device=None, copy=None):
+        source = self.clone() if copy else self
+        if dl_device not in (None, (1, 0)):
+            raise BufferError("__dlpack__: only CPU memory can be exported")
+        return source._dlpack_capsule(max_version is not None and max_version[0] >= 1)
+
+    def __dlpack_device__(self):
+        return (1, 0)
+
+    # ---- dtype and device
+    def to(self, *args, dtype=None, device=None, copy=False, non_blocking=False, **_):
+        """The tensor with another dtype or on another device; itself where both are right already."""
+        for given in args:
+            if isinstance(given, Tensor):
+                dtype, device = given.dtype, given.device
+            elif isinstance(given, (_C.device, str)):
+                device = given
+            elif isinstance(given, bool):
+                pass  # non_blocking, copy
+            elif given is not None:
+                dtype = given
+        if device is not None and _device(device) != self.device:
+            raise RuntimeError(f"to(): no backend of this build serves the device '{device}'")
+        if dtype is not None and _dtype(dtype) is not self.dtype:
+            return self.cast(dtype)
+        return self.clone() if copy else self
+
+    def type(self, dtype=None):
+        return f"fuselet.{self.dtype.name}" if dtype is None else self.to(dtype)
+
+    def type_as(self, other):
+        return self.to(other.dtype)
+
+    def float(self):
+        return self.to(_C.float32)
+
+    def double(self):
+        return self.to(_C.float64)
+
+    def half(self):
+        return self.to(_C.float16)
+
+    def bfloat16(self):
+        return self.to(_C.bfloat16)
+
+    def int(self):
+        return self.to(_C.int32)
+
+    def long(self):
+        return self.to(_C.int64)
+
+    def byte(self):
+        return self.to(_C.uint8)
+
+    def bool(self):
+        return self.to(_C.bool)
+
+    def cpu(self):
+        return self.to("cpu")
+
+    def cuda(self, device=None):
+        return self.to("cuda")
+
+    @property
+    def is_cuda(self):
+        return self.device.type == "cuda"
+
+    def view(self, *shape, **named):
+        """Another shape, or (given a dtype of the same width) other elements, over the same memory."""
+        if len(shape) == 1 and isinstance(shape[0], (_C.dtype, UnsignedBits)):
+            if shape[0] is uint16:
+                if self.element_size() != 2:
+                    raise RuntimeError("view(uint16): expected a 16-bit dtype")
+                return _BitPatterns(self)
+            return _C._reinterpret(self, shape[0])
+        return _C.TensorBase.view(self, *shape, **named)
+
+    def view_as(self, other):
+        return self.view(other.shape)
+
+    def reshape_as(self, other):
+        return self.reshape(other.shape)
+
+    # ---- autograd
+    def backward(self, gradient=None, retain_graph=None, create_graph=False, inputs=None):
+        """Adds the gradients of this tensor to `.grad` of the leaves it depends on."""
+        from .autograd import backward
+
+        backward(self, gradient, retain_graph, create_graph, inputs)
+
+    def register_hook(self, hook):
+        """Calls hook(gradient) when this tensor's gradient is computed; a returned tensor replaces it."""
+        number = self._register_hook(hook)
+        return HookHandle(lambda: self._remove_hook(number))
+
+    # ---- writing in place
+    def fill_(self, value):
+        return self.copy_(value)
+
+    def zero_(self):
+        return self.copy_(0)
+
+    def normal_(self, mean=0.0, std=1.0, *, generator=None):
+        with _no_grad():
+            return self.copy_(_F.randn(self.shape, dtype=_drawn(self), generator=generator) * std + mean)
+
+    def uniform_(self, low=0.0, high=1.0, *, generator=None):
+        with _no_grad():
+            return self.copy_(_F.rand(self.shape, dtype=_drawn(self), generator=generator) * (high - low) + low)
+
+    def bernoulli_(self, p=0.5, *, generator=None):
+        with _no_grad():
+            return self.copy_((_F.rand(self.shape, generator=generator) < p).to(self.dtype))
+
+    def set_(self, source):
+        self.data = source
+        return self
+
+    # ---- new tensors like this one
+    def new_zeros(self, *size, dtype=None, device=None, requires_grad=False):
+        return _F.zeros(*size, dtype=dtype or self.dtype, requires_grad=requires_grad)
+
+    def new_ones(self, *size, dtype=None, device=None, requires_grad=False):
+        return _F.ones(*size, dtype=dtype or self.dtype, requires_grad=requires_grad)
+
+    def new_empty(self, *size, dtype=None, device=None, requires_grad=False):
+        return _F.empty(*size, dtype=dtype or self.dtype, requires_grad=requires_grad)
+
+    def new_full(self, size, fill_value, dtype=None, device=None, requires_grad=False):
+        return _F.full(size, fill_value, dtype=dtype or self.dtype, requires_grad=requires_grad)
+
+    def new_tensor(self, data, dtype=None, device=None, requires_grad=False):
+        from .making import tensor
+
+        return tensor(data, dtype=dtype or self.dtype, requires_grad=requires_grad)
+
+    # ---- containers
+    def __contains__(self, value):
+        return bool((self == value).to(_C.int32).amax().item()) if self.numel() else False
+
+    def __reversed__(self):
+        return composed.flip(self, [0])
+
+    # The whole of the extension's iteration is __getitem__ until IndexError; this one knows the end.
+    def __iter__(self):
+        if self.dim() == 0:
+            raise TypeError("a 0-d tensor cannot be iterated over")
+        return iter(composed.unbind(self))
+
+
+class UnsignedBits:
+    """The name uint16, which only view() knows: 16-bit tensors as NumPy bit patterns."""
+
+    name = "uint16"
+    itemsize = 2
+
+    def __repr__(self):
+        return "fuselet.uint16"
+
+
+uint16 = UnsignedBits()
+
+# Functions of tensors that are methods as well.
+for _name in ("absolute addcdiv addcmul all allclose any argmin chunk count_nonzero divide dot equal flip floor_divide "
+              "index_put_ isclose isfinite isinf lerp log10 log1p log2 logsumexp max min movedim multiply negative norm "
+              "outer remainder repeat roll split squeeze std subtract swapaxes tan tile tril triu true_divide unbind "
+              "unflatten var").split():
+    setattr(Tensor, _name, getattr(composed, _name))
+
+
+def _where(self, condition, other):
+    """self where condition is true, else other."""
+    return _F.where(condition, self, other)
+
+
+Tensor.where = _where
+
+
+def _no_grad():
+    from .grad_mode import no_grad
+
+    return no_grad()
+
+
+def _drawn(tensor):
+    return tensor.dtype if tensor.is_floating_point() else None
+
+
+def _device(device):
+    return device if isinstance(device, _C.device) else _C.device(device)
+
+
+def _dtype(dtype):
+    if isinstance(dtype, _C.dtype):
+        return dtype
+    names = {builtins.float: "float64", builtins.int: "int64", builtins.bool: "bool"}
+    if dtype in names:
+        return getattr(_C, names[dtype])
+    return _C.dtype(getattr(dtype, "name", None) or getattr(dtype, "__name__", dtype))
+
+
+def _bytes_of(tensor):
+    """The elements in row-major order."""
+    dense = tensor.detach().contiguous()
+    if dense.dtype is _C.bfloat16:
+        dense = _C._reinterpret(dense, _C.float16)
+    return dense.numpy().tobytes()
+
+
+def tensor_of_bytes(data, shape, dtype_name):
+    """The tensor that _bytes_of() wrote."""
+    import numpy
+
+    dtype = _C.dtype(dtype_name)
+    carrier = _C.float16 if dtype is _C.bfloat16 else dtype
+    array = numpy.frombuffer(data, dtype=_TYPESTR[carrier])
+    size = Size(shape).numel()
+    if array.size != size:
+        raise RuntimeError(f"a tensor of shape {list(shape)} needs {size} elements, the data has {array.size}")
+    made = _C._copy_of_array(array.reshape(shape))
+    return made if carrier is dtype else _C._reinterpret(made, dtype)
+
+
+def _rebuild(cls, data, shape, dtype_name, requires_grad):
+    return _C._make_subclass(cls, tensor_of_bytes(data, shape, dtype_name), requires_grad)
+
+
+_C._register_classes(Tensor, Size)

@@ -1,0 +1,3 @@
+"""Data loading."""
+
+from . import data

@@ -1,0 +1,119 @@
+// The extension module fuselet._C.
+#include <pybind11/pybind11.h>
+
+#include "backends/cpu/parallel.h"
+#include "core/dispatch_state.h"
+#include "core/host_cell.h"
+#include "core/ops/functions.h"
+#include "frontend/python/autograd_bindings.h"
+#include "frontend/python/convert.h"
+#include "frontend/python/dlpack.h"
+#include "frontend/python/generators.h"
+#include "frontend/python/operators.h"
+#include "frontend/python/python_error.h"
+#include "frontend/python/small_objects.h"
+#include "frontend/python/tensor_caster.h"
+#include "frontend/python/tensor_data.h"
+#include "frontend/python/tensor_object.h"
+#include "frontend/python/user_line.h"
+
+PYBIND11_DECLARE_HOLDER_TYPE(T, fuselet::IntrusivePtr<T>, true)
+
+namespace fuselet::python {
+namespace py = pybind11;
+namespace {
+
+CellPtr read_cell(PyObject* o) {
+  py::handle h(o);
+  if (!py::isinstance<HostCell>(h)) return {};
+  return CellPtr(h.cast<HostCell*>());
+}
+
+void add_cells(py::module_& m) {
+  py::class_<HostCell, CellPtr>(m, "HostCell", "A number that recordings read again on every run.")
+      .def(py::init([](double value, std::string name) { return CellPtr(new HostCell(value, std::move(name))); }),
+           py::arg("value"), py::arg("name") = "")
+      .def("get", &HostCell::get)
+      .def("set", &HostCell::set)
+      .def("advance", &HostCell::advance, py::arg("by"))
+      .def_property_readonly("name", &HostCell::name)
+      .def("__float__", &HostCell::get)
+      .def("__repr__", [](const HostCell& c) { return concat("HostCell(", c.get(), ", name='", c.name(), "')"); });
+  set_cell_reader(read_cell);
+}
+
+void add_making(py::module_& m) {
+  m.def("_from_nested", [](const py::object& data, const py::object& dtype) {
+    std::optional<DType> type;
+    if (!dtype.is_none()) type = unpack_dtype(dtype.ptr());
+    return tensor_from_nested(data.ptr(), type);
+  });
+  m.def("_copy_of_array", [](const py::object& array) { return tensor_from_array(array.ptr()); });
+  m.def("_over_array", [](const py::object& array) { return tensor_over_array(array.ptr()); });
+  m.def("_from_capsule", [](const py::object& capsule) { return from_capsule(capsule.ptr()); });
+  m.def("_make_subclass", [](const py::object& cls, const Tensor& data, bool requires_grad) {
+    Tensor t = detached(data);
+    t.requires_grad_(requires_grad);
+    return py::reinterpret_steal<py::object>(wrap_as(reinterpret_cast<PyTypeObject*>(cls.ptr()), std::move(t)));
+  });
+  // The elements of `t`, of an equally wide dtype, read as `dtype`.
+  m.def("_reinterpret", [](const Tensor& t, DType dtype) {
+    FUSELET_CHECK(size_of(t.dtype()) == size_of(dtype), "view: ", name_of(t.dtype()), " and ", name_of(dtype),
+                  " have different widths");
+    const TensorImpl* i = t.impl();
+    return Tensor(make_intrusive<TensorImpl>(i->storage(), Dims(i->sizes()), Dims(i->strides()), i->offset(), dtype));
+  });
+  m.def("_bump_version", [](const Tensor& t) { t.impl()->storage()->bump_version(); });
+}
+
+void add_settings(py::module_& m) {
+  m.def("get_default_dtype", [] { return dispatch_state().default_dtype; });
+  m.def("set_default_dtype", [](DType t) {
+    FUSELET_CHECK(is_float(t), "set_default_dtype: expected a floating dtype, got ", name_of(t));
+    dispatch_state().default_dtype = t;
+  });
+  m.def("promote_types", [](DType a, DType b) { return promote(a, b); });
+  m.def("get_num_threads", [] { return cpu::get_num_threads(); });
+  m.def("set_num_threads", [](int n) {
+    FUSELET_CHECK(n > 0, "set_num_threads: expected a positive number, got ", n);
+    cpu::set_num_threads(n);
+  });
+  m.def("_install_line_hook", [](const std::string& folder) { install_line_hook(folder.c_str()); });
+  m.def("_register_classes", [](const py::object& tensor, const py::object& size) {
+    set_tensor_class(tensor.ptr());
+    set_size_class(size.ptr());
+  });
+}
+
+void translate(std::exception_ptr p) {
+  try {
+    if (p) std::rethrow_exception(p);
+  } catch (const PythonError&) {
+    raise_current_exception();
+  } catch (const Error&) {
+    raise_current_exception();
+  } catch (const InternalError&) {
+    raise_current_exception();
+  }
+}
+
+}  // namespace
+
+PYBIND11_MODULE(_C, m) {
+  m.doc() = "The bindings of fuselet; users import fuselet.";
+  add_internal_error(m.ptr());
+  py::register_local_exception_translator(translate);
+  add_small_objects(m.ptr());
+  make_tensor_base(m.ptr());
+  py::module_ functions = m.def_submodule("functions", "The operators for users, from the operator table.");
+  py::module_ internal =
+      m.def_submodule("internal", "Operators that other code is written in: gradients, optimizer steps.");
+  add_operator_functions(functions.ptr(), internal.ptr());
+  add_generators(m);
+  add_cells(m);
+  add_making(m);
+  add_settings(m);
+  add_autograd(m);
+}
+
+}  // namespace fuselet::python

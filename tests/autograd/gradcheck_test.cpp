@@ -1,0 +1,139 @@
+// Backward, and the backward of the backward, of every differentiable operator against central differences in float64.
+#include "autograd/gradcheck.h"
+
+#include <doctest/doctest.h>
+
+#include <algorithm>
+#include <string_view>
+
+#include "core/dispatch.h"
+#include "core/generator.h"
+#include "tests/op_samples.h"
+
+using namespace fuselet;
+using namespace fuselet::testing;
+
+namespace {
+
+// Differences cost two calls an element.
+constexpr int64_t kMostElements = 250;
+
+struct Excluded {
+  std::string_view op;
+  int arg;
+  const char* reason;
+};
+
+// Float arguments that take part in the value but have no gradient by definition.
+constexpr Excluded kNoGradient[] = {
+    {"cross_entropy_forward", 2, "class weights are constants"},
+    {"cross_entropy", 2, "class weights are constants"},
+    {"cross_entropy_grad", 3, "class weights are constants"},
+};
+
+constexpr Excluded kOnceDifferentiable[] = {
+    {"layer_norm_forward", -1, "layer_norm_grad has no VJP of its own"},
+    {"layer_norm", -1, "layer_norm_grad has no VJP of its own"},
+};
+
+// Composites whose result does not depend on the elements of their arguments.
+constexpr std::string_view kConstant[] = {"zeros", "ones", "zeros_like", "ones_like", "full_like", "rand_like", "randn_like"};
+
+template <size_t N>
+bool lists(const Excluded (&list)[N], std::string_view op, int arg) {
+  return std::any_of(std::begin(list), std::end(list), [&](const Excluded& e) { return e.op == op && e.arg == arg; });
+}
+
+bool is_checked(const Op& op) {
+  if (!op.composite) return op.differentiable;
+  return std::find(std::begin(kConstant), std::end(kConstant), std::string_view(op.name)) == std::end(kConstant);
+}
+
+bool repeats_memory(const Tensor& t) {
+  for (size_t d = 0; d < t.sizes().size(); ++d) {
+    if (t.strides()[d] == 0 && t.sizes()[d] > 1) return true;
+  }
+  return false;
+}
+
+// A sample as a function of its float64 tensors.
+struct Differentiated {
+  const Op& op;
+  OpSample sample;
+  std::vector<Tensor> inputs;
+  int64_t elements = 0;
+
+  Differentiated(const Op& o, const OpSample& s) : op(o), sample(s) {
+    for (size_t i = 0; i < sample.args.size(); ++i) {
+      bool wanted = !lists(kNoGradient, op.name, static_cast<int>(i));
+      if (Tensor* t = std::get_if<Tensor>(&sample.args[i]); t && wanted) take(*t);
+      if (auto* list = std::get_if<std::vector<Tensor>>(&sample.args[i])) {
+        for (Tensor& t : *list) take(t);
+      }
+    }
+  }
+
+  // Differences move one element at a time, so each needs memory of its own.
+  void take(Tensor& t) {
+    if (t.dtype() != DType::Float64) return;
+    t = repeats_memory(t) ? tensor_of(concrete(t), DType::Float64, t.to_vector()) : copy_of(t);
+    t.requires_grad_();
+    inputs.push_back(t);
+    elements += t.numel();
+  }
+
+  static std::vector<int64_t> concrete(const Tensor& t) {
+    return {concrete_words(t.sizes()), concrete_words(t.sizes()) + t.sizes().size()};
+  }
+
+  std::vector<Tensor> operator()(const std::vector<Tensor>& values) const {
+    std::vector<OwnedArg> owned = sample.args;
+    size_t next = 0;
+    auto replace = [&](Tensor& t) {
+      if (next < inputs.size() && t.is_same(inputs[next])) t = values[next++];
+    };
+    for (OwnedArg& arg : owned) {
+      if (Tensor* t = std::get_if<Tensor>(&arg)) replace(*t);
+      if (auto* list = std::get_if<std::vector<Tensor>>(&arg)) std::for_each(list->begin(), list->end(), replace);
+    }
+    std::vector<Arg> args;
+    for (const OwnedArg& arg : owned) args.push_back(view_of(arg));
+    manual_seed(5);  // the same mask on every call
+    return call_operator(op, args, false, Location::current());
+  }
+};
+
+// The first failing sample of each operator.
+template <class Check>
+void check_all(bool twice, Check&& check) {
+  int calls = 0;
+  for (const Op& op : all_ops()) {
+    if (!is_checked(op) || (twice && lists(kOnceDifferentiable, op.name, -1))) continue;
+    std::string failure;
+    for (const OpSample& sample : samples_of(op, DType::Float64)) {
+      Differentiated f(op, sample);
+      if (f.inputs.empty() || f.elements > kMostElements || !failure.empty()) continue;
+      try {
+        ++calls;
+        std::vector<Tensor> outputs = f(f.inputs);
+        // Casts to integers and the like have no gradient.
+        if (std::none_of(outputs.begin(), outputs.end(), [](const Tensor& t) { return t.requires_grad(); })) continue;
+        check(f);
+      } catch (const std::exception& e) {
+        failure = describe(op, sample) + ": " + e.what();
+      }
+    }
+    CHECK_MESSAGE(failure.empty(), failure);
+  }
+  MESSAGE(calls, " calls differentiated");
+}
+
+}  // namespace
+
+TEST_CASE("gradcheck: backward agrees with central differences") {
+  check_all(false, [](const Differentiated& f) { gradcheck(f, f.inputs); });
+}
+
+TEST_CASE("gradcheck: backward of backward agrees with central differences") {
+  check_all(true, [](const Differentiated& f) { gradgradcheck(f, f.inputs); });
+}
