@@ -2,16 +2,17 @@
 
 #include "backends/cpu/block_run.h"
 #include "backends/cpu/overlap.h"
-#include "backends/cpu/parallel.h"
+#include "backends/cpu/transpose.h"
 
 namespace fuselet::cpu {
 namespace {
 
-BlockRun conversion(Space space, void* to, DType to_dtype, const void* from, DType from_dtype) {
+void run_conversion(Space space, void* to, DType to_dtype, const void* from, DType from_dtype) {
   BlockOutput output{static_cast<std::byte*>(to), size_of(to_dtype), nullptr, true};
   BlockInput input{static_cast<const std::byte*>(from), size_of(from_dtype), nullptr, true};
   size_t element = size_of(from_dtype);
   if (from_dtype == to_dtype) {
+    if (copy_transposed(space, output.data, input.data, element)) return;
     output.store = store_block_raw(element);
     input.load = load_block_raw(element);
   } else {
@@ -23,7 +24,7 @@ BlockRun conversion(Space space, void* to, DType to_dtype, const void* from, DTy
     input.load = load_block(from_dtype, compute);
     input.as_it_lies = from_dtype == storage_of(compute);
   }
-  return {std::move(space), element, nullptr, output, {input}};
+  BlockRun{std::move(space), element, nullptr, output, {input}}.run();
 }
 
 }  // namespace
@@ -41,7 +42,7 @@ void copy_into(const Tensor& target, const Tensor& source) {
   space.add(to->sizes(), to->strides());
   space.add(from->sizes(), from->strides());
   space.simplify();
-  conversion(std::move(space), to->data(), to->dtype(), from->data(), from->dtype()).run();
+  run_conversion(std::move(space), to->data(), to->dtype(), from->data(), from->dtype());
 }
 
 Tensor make_tensor(DimsView sizes, DType dtype) {
@@ -55,13 +56,20 @@ Tensor copy_of(const Tensor& source) {
   return target;
 }
 
+Tensor along_the_grain(const Tensor& t) {
+  constexpr int64_t kLeastElements = 4096;  // fewer fit into the first-level cache in any order
+  const TensorImpl& impl = *t.impl();
+  if (impl.is_contiguous() || impl.numel().word() < kLeastElements || impl.strides().back().word() <= 1) return t;
+  return is_dense(impl.sizes(), impl.strides()) ? copy_of(t) : t;
+}
+
 void gather_into(const TensorImpl& from, void* to, DType to_dtype) {
   if (from.numel().word() == 0) return;
   Space space(from.sizes());
   space.add(from.sizes(), contiguous_strides(from.sizes()));
   space.add(from.sizes(), from.strides());
   space.simplify();
-  conversion(std::move(space), to, to_dtype, from.data(), from.dtype()).run();
+  run_conversion(std::move(space), to, to_dtype, from.data(), from.dtype());
 }
 
 void scatter_from(const void* from, DType from_dtype, const TensorImpl& to) {
@@ -70,7 +78,7 @@ void scatter_from(const void* from, DType from_dtype, const TensorImpl& to) {
   space.add(to.sizes(), to.strides());
   space.add(to.sizes(), contiguous_strides(to.sizes()));
   space.simplify();
-  conversion(std::move(space), to.data(), to.dtype(), from, from_dtype).run();
+  run_conversion(std::move(space), to.data(), to.dtype(), from, from_dtype);
 }
 
 }  // namespace fuselet::cpu

@@ -69,10 +69,15 @@ class Reducer {
   const T* load_part(int64_t output, int64_t base, int64_t first, int64_t length, T* block) const {
     const Space& axis = r_.reduced;
     const size_t last = axis.sizes.size() - 1;
-    Index at = axis.unravel(first);
     const int64_t stride = axis.strides[1][last];
-    if (at[last] + length <= axis.sizes[last]) {
-      const std::byte* from = r_.data + (base + axis.offset(1, at)) * r_.element;
+    Index at;
+    int64_t offset = first * stride;  // of an axis in one piece
+    if (last > 0) {
+      at = axis.unravel(first);
+      offset = axis.offset(1, at);
+    }
+    if (last == 0 || at[last] + length <= axis.sizes[last]) {
+      const std::byte* from = r_.data + (base + offset) * r_.element;
       if (!Policy::kPrepares && r_.as_it_lies && stride == 1) return reinterpret_cast<const T*>(from);
       r_.load(from, stride, block, length);
     } else {
@@ -102,8 +107,9 @@ class Reducer {
     if (!few) {
       parallel_for(r_.outputs, std::max<int64_t>(kReductionGrain / r_.n, 1), [&](int64_t begin, int64_t end) {
         alignas(64) T block[kChunk];
-        for (int64_t output = begin; output < end; ++output) {
-          const int64_t base = base_of(output);
+        Index place = r_.kept.unravel(begin);
+        for (int64_t output = begin; output < end; ++output, r_.kept.advance(place, 1)) {
+          const int64_t base = r_.kept.offset(1, place);
           if (chunks == 1) {
             results[output] = reduce_part(output, base, 0, block);
             continue;

@@ -74,7 +74,7 @@ void divide(T* values, int64_t n, T divisor) {
 
 template <bool Largest>
 void extremum(const Call& call) {
-  const Tensor& self = call.tensor(0);
+  const Tensor self = along_the_grain(call.tensor(0));
   with_compute_type(self.dtype(), [&](auto zero) {
     using T = decltype(zero);
     Reduction r(*self.impl(), mask_of(call), kComputeType<T>);
@@ -88,7 +88,7 @@ void extremum(const Call& call) {
 }  // namespace
 
 void sum(const Call& call) {
-  Tensor self = call.tensor(0);
+  Tensor self = along_the_grain(call.tensor(0));
   const DType to = call.outs[0].dtype();
   // What is summed is the elements as the result's dtype holds them.
   if (!is_float(to) && to != DType::Int64 && self.dtype() != to) {
@@ -104,7 +104,7 @@ void sum(const Call& call) {
 }
 
 void mean(const Call& call) {
-  const Tensor& self = call.tensor(0);
+  const Tensor self = along_the_grain(call.tensor(0));
   const DimMask mask = mask_of(call);
   with_float_type(call.outs[0].dtype(), [&](auto zero) {
     using T = decltype(zero);
@@ -119,7 +119,7 @@ void amax(const Call& call) { extremum<true>(call); }
 void amin(const Call& call) { extremum<false>(call); }
 
 void var(const Call& call) {
-  const Tensor& self = call.tensor(0);
+  const Tensor self = along_the_grain(call.tensor(0));
   const DimMask mask = mask_of(call);
   const int64_t count = count_of(self, mask);
   with_float_type(self.dtype(), [&](auto zero) {

@@ -81,6 +81,10 @@ Index Space::unravel(int64_t position) const {
 void Space::advance(Index& at, int64_t n) const {
   for (size_t d = sizes.size(); d-- > 0 && n;) {
     n += at[d];
+    if (n < sizes[d]) {  // no division where nothing is carried
+      at[d] = n;
+      return;
+    }
     at[d] = n % sizes[d];
     n /= sizes[d];
   }

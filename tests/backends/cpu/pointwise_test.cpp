@@ -152,6 +152,20 @@ TEST_CASE("copy_ broadcasts and casts into any layout") {
   check_values(transposed.contiguous(), transposed.to_vector());
 }
 
+TEST_CASE("matrices are turned around in tiles, whatever their edges") {
+  for (DType t : {kFloat64, kFloat32, kBFloat16, kUInt8}) {
+    for (auto [rows, cols] : {std::pair<int64_t, int64_t>{64, 64}, {65, 131}, {7, 300}, {300, 5}}) {
+      Tensor x = filled({2, rows, cols}, t, [](int64_t i) { return i % 101; });
+      for (const Tensor& turned : {x.permute({0, 2, 1}), x.permute({2, 1, 0}), x.permute({2, 0, 1}), x.permute({1, 2, 0})}) {
+        Tensor dense = turned.contiguous();
+        CHECK(dense.is_contiguous());
+        check_values(dense, turned.to_vector());
+        check_values(add(turned, dense), add(dense, dense).to_vector());
+      }
+    }
+  }
+}
+
 TEST_CASE("in-place calls write the result into any layout and keep the dtype") {
   Tensor base = zeros({4, 6}, kFloat64);
   Tensor view = base.t().slice(0, 0, 6, 2);
