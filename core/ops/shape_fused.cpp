@@ -107,7 +107,7 @@ int list_metas(const Call& call, std::initializer_list<int> lists, TensorMeta* o
                     "[", i, "] of shape ", to_string(list[i].sizes()), " does not fit a parameter of shape ", to_string(call.tensors(0)[i].sizes()));
       if (!call.op->args[static_cast<size_t>(arg)].mutated) continue;
       out[written].sizes = Dims(list[i].sizes());
-      out[written].strides = Dims(list[i].strides());
+      out[written].strides = strides_like(list[i].sizes(), list[i].sizes(), list[i].strides());
       out[written].dtype = list[i].dtype();
       check_float(call, list[i].dtype());
       ++written;

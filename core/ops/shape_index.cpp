@@ -113,7 +113,7 @@ void as_strided_scatter(const Call& call, TensorMeta* out) {
 
 void as_strided_grad(const Call& call, TensorMeta* out) {
   out->sizes = Dims(call.ints(1));
-  out->strides = Dims(call.ints(2));
+  out->strides = strides_like(call.ints(1), call.ints(1), call.ints(2));
   out->dtype = call.tensor(0).dtype();
 }
 

@@ -116,7 +116,7 @@ TEST_CASE("convolution and its gradients are the sums of their definition") {
       }
     }
     check_values(y, out, 1e-6);
-    IntList stride = {w.stride, w.stride}, padding = {w.padding, w.padding};
+    const Dims stride = {w.stride, w.stride}, padding = {w.padding, w.padding};
     check_values(conv2d_input_grad(g, k, x.sizes(), stride, padding), dx, 1e-6);
     check_values(conv2d_weight_grad(g, x, k.sizes(), stride, padding), dk, 1e-6);
     check_values(conv2d(x.cast(kFloat64), k.cast(kFloat64), bias.cast(kFloat64), stride, padding), out, 1e-14);
