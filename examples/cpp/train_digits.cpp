@@ -75,7 +75,7 @@ int run(const Arguments& arguments) {
   data::DataLoader loader(parts[0], {.batch_size = 32, .shuffle = true, .seed = seed, .drop_last = true});
 
   nn::Sequential model = make_model(name);
-  optim::AdamW optimizer(model.parameters(), {.lr = 2e-3});
+  optim::AdamW optimizer(model.parameters(), {.lr = 3e-3});
   optim::CosineAnnealingLR scheduler(optimizer, epochs * loader.num_batches());
   std::printf("%s, %lld training and %lld test images\n%s", name.c_str(), static_cast<long long>(parts[0].size()),
               static_cast<long long>(parts[1].size()), to_string(model).c_str());
@@ -121,7 +121,7 @@ int run(const Arguments& arguments) {
 int main(int argc, char** argv) {
   Arguments arguments("train_digits", "trains a classifier of handwritten digits");
   arguments.add("model", "cnn", "mlp or cnn");
-  arguments.add("epochs", "12", "passes over the training images");
+  arguments.add("epochs", "20", "passes over the training images");
   arguments.add("seed", "0", "of weights, dropout and order");
   arguments.add("threads", "0", "worker threads, 0 for all cores");
   arguments.add("data", "", "folder of the digits; found in the source tree by default");

@@ -123,6 +123,7 @@ TEST_CASE("a damaged or unfit checkpoint changes nothing") {
   save_checkpoint(path, saved.parts());
   std::string bytes = data::read_file(path);
 
+  nn::Linear other(4, 8);
   Run run(2);
   run.train(2);
   std::vector<double> weights = run.weights();
@@ -157,7 +158,6 @@ TEST_CASE("a damaged or unfit checkpoint changes nothing") {
 
   write(bytes);
   // The model is the last part to load; those before it go back.
-  nn::Linear other(4, 8);
   Checkpoint wrong = run.parts();
   wrong.model = &other;
   refused(wrong, "does not fit this Linear");
