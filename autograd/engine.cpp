@@ -7,6 +7,7 @@
 #include "autograd/grad_node.h"
 #include "core/dispatch_state.h"
 #include "core/ops/functions.h"
+#include "core/recording.h"
 
 namespace fuselet {
 namespace {
@@ -166,6 +167,7 @@ class BackwardRun {
 
   // The gradient becomes the leaf's own only if nobody else holds its memory and every element has a cell of its own.
   void add_to_grad(TensorImpl& leaf, Tensor g) {
+    if (Recording* recording = dispatch_state().recording) recording->before_grad_change(leaf);
     AutogradMeta& a = leaf.make_autograd();
     if (a.grad) {
       Tensor held(a.grad);

@@ -3,6 +3,8 @@
 
 #include "autograd/engine.h"
 #include "autograd/grad_node.h"
+#include "core/dispatch_state.h"
+#include "core/recording.h"
 #include "core/tensor.h"
 
 namespace fuselet {
@@ -26,10 +28,12 @@ void Tensor::set_grad(Tensor grad) {
     FUSELET_CHECK(same_sizes(grad.sizes(), sizes()) && grad.dtype() == dtype(), "set_grad: expected a gradient of shape ", to_string(sizes()),
                   " and dtype ", name_of(dtype()), ", got ", to_string(grad.sizes()), " and ", name_of(grad.dtype()));
   }
+  if (Recording* recording = dispatch_state().recording) recording->before_grad_change(*impl_);
   if (grad.defined() || impl_->autograd()) impl_->make_autograd().grad = grad.ptr();
 }
 
-void Tensor::backward(const Tensor& gradient, bool retain_graph, bool create_graph) const {
+void Tensor::backward(const Tensor& gradient, bool retain_graph, bool create_graph, Location line) const {
+  LineScope scope(&line);
   fuselet::backward({*this}, {gradient}, {retain_graph, create_graph});
 }
 

@@ -61,7 +61,8 @@ class Tensor {
   Tensor grad() const;
   void set_grad(Tensor grad);
   // Runs backward from this tensor. `gradient` may be left out for a tensor of one element.
-  void backward(const Tensor& gradient = {}, bool retain_graph = false, bool create_graph = false) const;
+  void backward(const Tensor& gradient = {}, bool retain_graph = false, bool create_graph = false,
+                Location line = Location::current()) const;
   // Calls `hook` with the gradient of this tensor when it is computed; the returned id removes it.
   int64_t register_hook(TensorHook hook) const;
   void remove_hook(int64_t id) const;

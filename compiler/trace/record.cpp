@@ -116,7 +116,7 @@ RecordedFunction record(const RecordedBody& f, const std::vector<Tensor>& args, 
     for (const Tensor& t : results) recorder.graph().outputs.push_back(recorder.value_of(t));
   } catch (...) {
     // Nothing has run, so only the gradients of leaves point into the recording.
-    for (const trace::SeenLeaf& leaf : recorder.leaves()) leaf.tensor.impl()->make_autograd().grad = leaf.grad_before;
+    for (const trace::ChangedGrad& changed : recorder.changed_grads()) changed.leaf.impl()->make_autograd().grad = changed.before;
     throw;
   }
   out.num_results_ = results.size();
@@ -125,14 +125,14 @@ RecordedFunction record(const RecordedBody& f, const std::vector<Tensor>& args, 
   for (trace::AliasGroup* group : recorder.groups()) {
     if (group->input >= 0 && group->written) g.writes.push_back({group->input, group->value});
   }
-  std::vector<Tensor> inputs = recorder.lifted();
-  for (const trace::SeenLeaf& leaf : recorder.leaves()) {
-    const TensorImplPtr& grad = leaf.tensor.impl()->autograd()->grad;
-    if (!grad || !grad->is_deferred()) continue;
+  for (const trace::ChangedGrad& changed : recorder.changed_grads()) {
+    const TensorImplPtr& grad = changed.leaf.impl()->autograd()->grad;
+    if (!grad || !grad->is_deferred() || changed.leaf.impl()->is_deferred()) continue;
     RecordingScope scope(recorder);
-    g.grads.push_back({leaf.input, recorder.value_of(Tensor(grad))});
-    out.grad_owners_.push_back(leaf.tensor);
+    g.grads.push_back({recorder.input_of(changed.leaf), recorder.value_of(Tensor(grad))});
+    out.grad_owners_.push_back(changed.leaf);
   }
+  std::vector<Tensor> inputs = recorder.lifted();
   for (const LiveStorage& l : live) g.outputs.push_back(l.value);
   ir::number_in_order(g);
   ir::verify(g);

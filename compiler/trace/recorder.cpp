@@ -63,15 +63,15 @@ AliasGroup& Recorder::group_of(const Tensor& t) {
   return lift(t, ir::InputKind::Lifted, name != names_.end() ? name->second : "t" + std::to_string(graph_.inputs.size()));
 }
 
-void Recorder::notice_leaf(const Tensor& t, const AliasGroup& group) {
-  const AutogradMeta* a = t.impl()->autograd();
-  if (group.input < 0 || !a || !a->requires_grad || a->grad_fn) return;
-  if (leaf_index_.try_emplace(t.impl(), leaves_.size()).second) leaves_.push_back({t, group.input, a->grad});
+void Recorder::before_grad_change(TensorImpl& leaf) {
+  for (const ChangedGrad& seen : changed_grads_) {
+    if (seen.leaf.impl() == &leaf) return;
+  }
+  changed_grads_.push_back({Tensor(TensorImplPtr(&leaf)), leaf.autograd() ? leaf.autograd()->grad : TensorImplPtr()});
 }
 
 ir::ValueId Recorder::value_of(const Tensor& t) {
   AliasGroup& group = group_of(t);
-  notice_leaf(t, group);
   DeferredSlot& slot = t.impl()->deferred();
   if (slot.recording == id_ && slot.value >= 0 && slot.generation == group.generation) return slot.value;
   slot.recording = id_;

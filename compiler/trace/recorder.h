@@ -23,11 +23,10 @@ struct AliasGroup {
   bool written = false;
 };
 
-// A leaf that requires grad and was met outside the recording's own values.
-struct SeenLeaf {
-  Tensor tensor;
-  int32_t input;
-  TensorImplPtr grad_before;
+// A leaf whose `.grad` was replaced inside the recording, and what it was before.
+struct ChangedGrad {
+  Tensor leaf;
+  TensorImplPtr before;
 };
 
 class Recorder final : public Recording {
@@ -49,17 +48,19 @@ class Recorder final : public Recording {
   // Appends the call as a node; the outputs' metas are given.
   const ir::Node& add_node(const Call& call, std::vector<TensorMeta> metas);
   void record_advance(HostCell& cell, double by) override;
+  void before_grad_change(TensorImpl& leaf) override;
 
   ir::Graph& graph() { return graph_; }
   std::vector<AliasGroup*> groups();
   const std::vector<Tensor>& lifted() const { return lifted_; }  // one an input
-  const std::vector<SeenLeaf>& leaves() const { return leaves_; }
+  const std::vector<ChangedGrad>& changed_grads() const { return changed_grads_; }
+  // The input that a tensor met outside the recording was lifted to; lifts it if it is new.
+  int32_t input_of(const Tensor& t) { return group_of(t).input; }
   const std::vector<CellPtr>& cells() const { return cells_; }
   uint64_t id() const { return id_; }
 
  private:
   AliasGroup& group_of(const Tensor& t);
-  void notice_leaf(const Tensor& t, const AliasGroup& group);
   AliasGroup& lift(const Tensor& t, ir::InputKind kind, std::string name);
   ir::GraphArg graph_arg(const Arg& arg);
   ir::CellRef cell_ref(const CellPtr& cell);
@@ -71,8 +72,7 @@ class Recorder final : public Recording {
   std::vector<const Storage*> group_order_;
   std::unordered_map<const Storage*, std::string> names_;
   std::vector<Tensor> lifted_;
-  std::vector<SeenLeaf> leaves_;
-  std::unordered_map<const TensorImpl*, size_t> leaf_index_;
+  std::vector<ChangedGrad> changed_grads_;
   std::vector<CellPtr> cells_;
   int32_t num_arguments_ = 0;
 };

@@ -7,7 +7,11 @@ namespace fuselet::python {
 // False once the interpreter shuts down and this thread does not hold the lock: Python objects are then left alone.
 inline bool can_take_gil() {
   if (!Py_IsInitialized()) return false;
+#if PY_VERSION_HEX >= 0x030D0000
+  return PyGILState_Check() || !Py_IsFinalizing();
+#else
   return PyGILState_Check() || !_Py_IsFinalizing();
+#endif
 }
 
 // Holds the lock; it may be held already.

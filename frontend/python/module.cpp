@@ -1,7 +1,7 @@
 // The extension module fuselet._C.
 #include <pybind11/pybind11.h>
 
-#include "backends/cpu/parallel.h"
+#include "backends/threads.h"
 #include "core/dispatch_state.h"
 #include "core/host_cell.h"
 #include "core/ops/functions.h"
@@ -73,10 +73,10 @@ void add_settings(py::module_& m) {
     dispatch_state().default_dtype = t;
   });
   m.def("promote_types", [](DType a, DType b) { return promote(a, b); });
-  m.def("get_num_threads", [] { return cpu::get_num_threads(); });
+  m.def("get_num_threads", [] { return fuselet::get_num_threads(); });
   m.def("set_num_threads", [](int n) {
     FUSELET_CHECK(n > 0, "set_num_threads: expected a positive number, got ", n);
-    cpu::set_num_threads(n);
+    fuselet::set_num_threads(n);
   });
   m.def("_install_line_hook", [](const std::string& folder) { install_line_hook(folder.c_str()); });
   m.def("_register_classes", [](const py::object& tensor, const py::object& size) {

@@ -90,6 +90,15 @@ def test_max_and_min():
         fl.zeros(0, 4).max()
 
 
+def test_sort_and_topk():
+    t = fl.tensor([[3.0, 1.0, 2.0], [0.0, 5.0, 4.0]], requires_grad=True)
+    assert t.sort().values.tolist() == [[1, 2, 3], [0, 4, 5]] and t.argsort(0).tolist() == [[1, 0, 0], [0, 1, 1]]
+    values, indices = t.topk(2)
+    assert values.tolist() == [[3, 2], [5, 4]] and indices.tolist() == [[0, 2], [1, 2]]
+    values.sum().backward()
+    assert t.grad.tolist() == [[1, 0, 1], [0, 1, 1]]
+
+
 def test_sizes_as_separate_ints_lists_and_size():
     assert fl.zeros(2, 3).shape == fl.zeros([2, 3]).shape == fl.zeros((2, 3)).shape == fl.zeros(fl.Size([2, 3])).shape == (2, 3)
     x = fl.arange(6)

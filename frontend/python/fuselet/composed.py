@@ -124,8 +124,8 @@ def squeeze(input, dim=None):
 
 
 # ---- reductions
-class MinMax(tuple):
-    """values, indices: what max(x, dim) and min(x, dim) return."""
+class ValuesIndices(tuple):
+    """values, indices: what max(x, dim), min(x, dim), sort and topk return."""
 
     __slots__ = ()
     values = property(lambda self: self[0])
@@ -144,7 +144,7 @@ def _extremum(input, dim, keepdim, whole, pair, sign):
         return whole(input)
     at = _F.argmax(input if sign > 0 else -input, dim, True)
     values = input.gather(dim, at)
-    return MinMax((values, at) if keepdim else (_C.TensorBase.squeeze(values, dim), _C.TensorBase.squeeze(at, dim)))
+    return ValuesIndices((values, at) if keepdim else (_C.TensorBase.squeeze(values, dim), _C.TensorBase.squeeze(at, dim)))
 
 
 def max(input, dim=None, keepdim=False):
@@ -214,6 +214,30 @@ def norm(input, p=2, dim=None, keepdim=False):
     total = input.abs().pow(p).sum(dims, keepdim)
     zero = total == 0
     return _F.where(zero, 0.0, _F.where(zero, 1.0, total).pow(1.0 / p))
+
+
+# ---- order
+def argsort(input, dim=-1, descending=False):
+    """int64 indices that sort along dim; equal elements keep their order. NaN counts as largest."""
+    import numpy
+
+    values = input.detach()
+    order = numpy.argsort((-values if descending else values).numpy(), axis=dim, kind="stable")
+    return _C._copy_of_array(numpy.ascontiguousarray(order))
+
+
+def sort(input, dim=-1, descending=False):
+    """(values, indices) in order along dim."""
+    order = argsort(input, dim, descending)
+    return ValuesIndices((input.gather(dim, order), order))
+
+
+def topk(input, k, dim=-1, largest=True, sorted=True):
+    """(values, indices) of the k largest (or smallest) elements along dim, in order."""
+    if not 0 <= k <= input.size(dim):
+        raise RuntimeError(f"topk: k = {k} is out of range for dimension {dim} of size {input.size(dim)}")
+    order = argsort(input, dim, largest).narrow(dim, 0, k)
+    return ValuesIndices((input.gather(dim, order), order))
 
 
 # ---- questions

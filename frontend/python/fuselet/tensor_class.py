@@ -108,8 +108,6 @@ class Tensor(_C.TensorBase):
             text = text.replace(", requires_grad=True)", f", grad_fn=<{node.name()}>)")
         return text
 
-    __str__ = __repr__
-
     def __format__(self, spec):
         return format(self.item(), spec) if self.dim() == 0 and spec else format(str(self), spec)
 
@@ -316,9 +314,9 @@ class UnsignedBits:
 uint16 = UnsignedBits()
 
 # Functions of tensors that are methods as well.
-for _name in ("absolute addcdiv addcmul all allclose any argmin chunk count_nonzero divide dot equal flip floor_divide "
+for _name in ("absolute addcdiv addcmul all allclose any argmin argsort chunk count_nonzero divide dot equal flip floor_divide "
               "index_put_ isclose isfinite isinf lerp log10 log1p log2 logsumexp max min movedim multiply negative norm "
-              "outer remainder repeat roll split squeeze std subtract swapaxes tan tile tril triu true_divide unbind "
+              "outer remainder repeat roll sort split squeeze std subtract swapaxes tan tile topk tril triu true_divide unbind "
               "unflatten var").split():
     setattr(Tensor, _name, getattr(composed, _name))
 
