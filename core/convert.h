@@ -1,7 +1,7 @@
 // One element converted to another type by the project's cast rule, rounding once.
 //
-// Between floats: to nearest even. Floats to integers and bool: casts.h. Integers to narrower ones wrap around; to floats
-// they round to nearest even, to the 16-bit floats as well.
+// Between floats: to nearest even. Floats to integers and bool: casts.h. Integers to narrower ones wrap around; to
+// floats they round to nearest even, to the 16-bit floats as well.
 #pragma once
 #include <bit>
 #include <cstdint>

@@ -4,12 +4,13 @@
 //     n <= 2^32   low + (word i * n >> 32)
 //     larger      low + (bits * n >> 64), bits = words 2 * (i % 2) (low half) and the next of block i / 2
 //                 (multiply-shift; the bias is below n / 2^32, and n / 2^64)
-//   uniform of 16 bits: the uniform float of the word with all but its top bits cleared, 11 for float16 and 8 for bfloat16,
+//   uniform of 16 bits: the uniform float of the word with all but its top bits cleared, 11 for float16 and 8 for
+//   bfloat16,
 //                 so that no value rounds up to 1.
 // Includes no standard header; NVRTC compiles it.
 #pragma once
 
-#include "philox.h"
+#include "core/philox.h"
 
 namespace fuselet::philox {
 

@@ -70,7 +70,8 @@ void argmax(const Call& call) {
   const TensorImpl& self = *call.tensor(0).impl();
   int64_t* results = static_cast<int64_t*>(call.outs[0].impl()->data());
   SymInt dim = call.has(1) ? call.sym(1) : SymInt(0);
-  const DimMask mask = reduced_dims(call.has(1) ? DimsView(&dim, 1) : DimsView(), static_cast<int64_t>(self.sizes().size()), "argmax");
+  const DimMask mask =
+      reduced_dims(call.has(1) ? DimsView(&dim, 1) : DimsView(), static_cast<int64_t>(self.sizes().size()), "argmax");
   with_compute_type(self.dtype(), [&](auto zero) {
     using T = decltype(zero);
     const Reduction r(self, mask, kComputeType<T>);

@@ -59,7 +59,8 @@ void BlockRun::run_range(int64_t begin, int64_t end) const {
       if (lane.access == Access::uniform) {
         if (block == direct) input.load(input.data, 0, direct, n);
       } else if (lane.access == Access::linear || one_row) {
-        const std::byte* from = input.data + (lane.access == Access::linear ? position : space.offset(k + 1, at)) * bytes;
+        const std::byte* from =
+            input.data + (lane.access == Access::linear ? position : space.offset(k + 1, at)) * bytes;
         const int64_t stride = lane.access == Access::linear ? 1 : lane.row_stride;
         if (input.as_it_lies && stride == 1 && block != direct) {
           in[k] = from;
@@ -70,7 +71,8 @@ void BlockRun::run_range(int64_t begin, int64_t end) const {
       } else {
         in[k] = block;
         space.for_each_run(k + 1, at, n, [&](int64_t offset, int64_t length, int64_t done) {
-          input.load(input.data + offset * bytes, lane.row_stride, static_cast<std::byte*>(block) + done * static_cast<int64_t>(compute_element), length);
+          input.load(input.data + offset * bytes, lane.row_stride,
+                     static_cast<std::byte*>(block) + done * static_cast<int64_t>(compute_element), length);
         });
       }
     }

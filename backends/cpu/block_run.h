@@ -1,5 +1,5 @@
-// Runs a block loop over operands of any layout and dtype: dense operands of the compute type go to the loop as they lie,
-// others through blocks that stay in the first-level cache.
+// Runs a block loop over operands of any layout and dtype: dense operands of the compute type go to the loop as they
+// lie, others through blocks that stay in the first-level cache.
 //
 // Operand 0 is the output. Each element is treated alone and tail lanes hold the bits of body lanes, so results do not
 // depend on where a range begins, hence not on the number of threads.

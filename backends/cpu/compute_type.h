@@ -20,16 +20,20 @@ constexpr DType storage_of(ComputeType t) {
 }
 
 template <class T>
-inline constexpr ComputeType kComputeType =
-    std::is_same_v<T, float> ? ComputeType::f32 : std::is_same_v<T, double> ? ComputeType::f64 : ComputeType::i64;
+inline constexpr ComputeType kComputeType = std::is_same_v<T, float>    ? ComputeType::f32
+                                            : std::is_same_v<T, double> ? ComputeType::f64
+                                                                        : ComputeType::i64;
 
 // Calls f(T{}) with the compute type of `t`.
 template <class F>
 decltype(auto) with_compute_type(DType t, F&& f) {
   switch (compute_type_of(t)) {
-    case ComputeType::f32: return f(float{});
-    case ComputeType::f64: return f(double{});
-    case ComputeType::i64: return f(int64_t{});
+    case ComputeType::f32:
+      return f(float{});
+    case ComputeType::f64:
+      return f(double{});
+    case ComputeType::i64:
+      return f(int64_t{});
   }
   __builtin_unreachable();
 }

@@ -25,7 +25,8 @@ Matrix matrix_of(DimsView sizes, DimsView strides, bool left) {
     const int64_t n = sizes[0].word(), s = strides[0].word();
     return left ? Matrix{1, n, 0, s, {}, {}} : Matrix{n, 1, s, 0, {}, {}};
   }
-  return {sizes[r - 2].word(), sizes[r - 1].word(), strides[r - 2].word(), strides[r - 1].word(), sizes.first(r - 2), strides.first(r - 2)};
+  return {sizes[r - 2].word(),   sizes[r - 1].word(), strides[r - 2].word(),
+          strides[r - 1].word(), sizes.first(r - 2),  strides.first(r - 2)};
 }
 
 // The product's strides of rows and columns, dropped dimensions as stride 0.
@@ -107,8 +108,8 @@ Tensor as_dtype(const Tensor& t, DType dtype) {
 }
 
 Tensor transposed(const Tensor& t) {
-  return Tensor(make_intrusive<TensorImpl>(t.impl()->storage(), Dims{t.sizes()[1], t.sizes()[0]}, Dims{t.strides()[1], t.strides()[0]},
-                                           t.impl()->offset(), t.dtype()));
+  return Tensor(make_intrusive<TensorImpl>(t.impl()->storage(), Dims{t.sizes()[1], t.sizes()[0]},
+                                           Dims{t.strides()[1], t.strides()[0]}, t.impl()->offset(), t.dtype()));
 }
 
 // The product in the compute type; `out` itself where it is of that type.
@@ -116,7 +117,8 @@ Tensor product(const Tensor& out, const Tensor& a, const Tensor& b) {
   const DType compute = storage_of(compute_type_of(out.dtype()));
   Tensor result = out.dtype() == compute ? out : make_tensor(out.sizes(), compute);
   if (result.numel() == 0) return result;
-  with_compute_type(compute, [&](auto zero) { multiply<decltype(zero)>(result, as_dtype(a, compute), as_dtype(b, compute)); });
+  with_compute_type(compute,
+                    [&](auto zero) { multiply<decltype(zero)>(result, as_dtype(a, compute), as_dtype(b, compute)); });
   return result;
 }
 
@@ -135,7 +137,9 @@ void add_bias(const Tensor& out, const Tensor& bias, const Tensor& product) {
 
 void matmul(const Call& call) { matmul_into(call.outs[0], call.tensor(0), call.tensor(1)); }
 
-void addmm(const Call& call) { add_bias(call.outs[0], call.tensor(0), product(call.outs[0], call.tensor(1), call.tensor(2))); }
+void addmm(const Call& call) {
+  add_bias(call.outs[0], call.tensor(0), product(call.outs[0], call.tensor(1), call.tensor(2)));
+}
 
 void linear(const Call& call) {
   const Tensor& out = call.outs[0];

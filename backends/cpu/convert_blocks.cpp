@@ -49,16 +49,21 @@ void store(const void* block, void* to, int64_t stride, int64_t n) {
 // f(compute type, storage type) for each pair.
 template <class F>
 auto with_types(ComputeType compute, DType storage, F&& f) {
-  return with_compute_type(storage_of(compute), [&](auto c) { return visit_dtype(storage, [&](auto s) { return f(c, s); }); });
+  return with_compute_type(storage_of(compute),
+                           [&](auto c) { return visit_dtype(storage, [&](auto s) { return f(c, s); }); });
 }
 
 template <class F>
 auto with_size(size_t size, F&& f) {
   switch (size) {
-    case 1: return f(uint8_t{});
-    case 2: return f(uint16_t{});
-    case 4: return f(uint32_t{});
-    default: return f(uint64_t{});
+    case 1:
+      return f(uint8_t{});
+    case 2:
+      return f(uint16_t{});
+    case 4:
+      return f(uint32_t{});
+    default:
+      return f(uint64_t{});
   }
 }
 

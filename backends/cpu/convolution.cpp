@@ -1,7 +1,8 @@
 // conv2d and its gradients: windows laid out as the columns of a matrix, then matrix products, image by image.
 //
-// Letters: N images, C input channels, O output channels, K = C * KH * KW window elements, P = H' * W' window positions.
-// columns: (K, P); weight: (O, K). A window of one element with stride 1 and no padding needs no columns: they are the image.
+// Letters: N images, C input channels, O output channels, K = C * KH * KW window elements, P = H' * W' window
+// positions. columns: (K, P); weight: (O, K). A window of one element with stride 1 and no padding needs no columns:
+// they are the image.
 #include <algorithm>
 #include <array>
 
@@ -41,11 +42,12 @@ Geometry geometry_of(const Call& call, DimsView input, DimsView weight, DimsView
 }
 
 void check_float(const Call& call) {
-  FUSELET_CHECK(is_float(call.outs[0].dtype()), call.op->name, ": expected a floating dtype, got ", name_of(call.outs[0].dtype()));
+  FUSELET_CHECK(is_float(call.outs[0].dtype()), call.op->name, ": expected a floating dtype, got ",
+                name_of(call.outs[0].dtype()));
 }
 
-// Calls f(row of the columns, row of the image or nullptr in the padding, first tap position along the width, row length):
-// the columns' row of tap (c, i, j) and output line y meets the image's row y * stride + i - padding.
+// Calls f(row of the columns, row of the image or nullptr in the padding, first tap position along the width, row
+// length): the columns' row of tap (c, i, j) and output line y meets the image's row y * stride + i - padding.
 template <class Image, class F>
 void for_each_line(const Geometry& g, Image* image, F&& f) {
   const auto [kh, kw] = g.window.kernel;
@@ -57,7 +59,8 @@ void for_each_line(const Geometry& g, Image* image, F&& f) {
       for (int64_t j = 0; j < kw; ++j) {
         for (int64_t y = 0; y < g.out_height; ++y, ++line) {
           const int64_t row = y * sh + i - ph;
-          f(line * g.out_width, row >= 0 && row < g.height ? image + (c * g.height + row) * g.width : nullptr, j - pw, sw);
+          f(line * g.out_width, row >= 0 && row < g.height ? image + (c * g.height + row) * g.width : nullptr, j - pw,
+            sw);
         }
       }
     }
@@ -93,7 +96,8 @@ constexpr GemmType kGemmType = sizeof(T) == 8 ? GemmType::f64 : GemmType::f32;
 
 // c (m, n) = a (m, k) b (k, n), row-major unless a stride says otherwise.
 template <class T>
-void product(int64_t m, int64_t n, int64_t k, const T* a, int64_t a_rs, int64_t a_cs, const T* b, int64_t b_rs, int64_t b_cs, T* c, bool accumulate) {
+void product(int64_t m, int64_t n, int64_t k, const T* a, int64_t a_rs, int64_t a_cs, const T* b, int64_t b_rs,
+             int64_t b_cs, T* c, bool accumulate) {
   GemmDesc d;
   d.m = m, d.n = n, d.k = k;
   d.a = a, d.a_rs = a_rs, d.a_cs = a_cs;
@@ -141,7 +145,8 @@ void input_grad(const Call& call, const Geometry& g) {
   parallel_tiles(g.images, [&](int64_t n) {
     T* image = out.data() + n * g.image_size();
     const T* b = grad.data() + n * g.result_size();
-    if (g.is_plain()) return product(g.depth(), g.positions(), g.outputs, w.data(), 1, g.depth(), b, g.positions(), 1, image, false);
+    if (g.is_plain())
+      return product(g.depth(), g.positions(), g.outputs, w.data(), 1, g.depth(), b, g.positions(), 1, image, false);
     Scratch columns = make_columns<T>(g);
     product(g.depth(), g.positions(), g.outputs, w.data(), 1, g.depth(), b, g.positions(), 1, columns.as<T>(), false);
     std::fill_n(image, g.image_size(), T(0));
@@ -150,7 +155,8 @@ void input_grad(const Call& call, const Geometry& g) {
   out.finish();
 }
 
-// Images are summed in groups, then the groups in order. Their number is fixed, so that sums do not depend on the threads.
+// Images are summed in groups, then the groups in order. Their number is fixed, so that sums do not depend on the
+// threads.
 constexpr int64_t kImageGroups = 8;
 
 template <class T>
@@ -164,8 +170,8 @@ void weight_grad(const Call& call, const Geometry& g) {
     Scratch columns = make_columns<T>(g);
     for (int64_t n = g.images * group / groups; n < g.images * (group + 1) / groups; ++n) {
       const T* b = columns_of(g, x.data() + n * g.image_size(), columns.as<T>());
-      product(g.outputs, g.depth(), g.positions(), grad.data() + n * g.result_size(), g.positions(), 1, b, 1, g.positions(),
-              sums.as<T>() + group * size, true);
+      product(g.outputs, g.depth(), g.positions(), grad.data() + n * g.result_size(), g.positions(), 1, b, 1,
+              g.positions(), sums.as<T>() + group * size, true);
     }
   });
   std::copy_n(sums.as<T>(), size, out.data());

@@ -47,7 +47,8 @@ void copy_into(const Tensor& target, const Tensor& source) {
 
 Tensor make_tensor(DimsView sizes, DType dtype) {
   const size_t bytes = static_cast<size_t>(numel_of(sizes).word()) * size_of(dtype);
-  return Tensor(make_intrusive<TensorImpl>(make_intrusive<Storage>(bytes, Device{}), Dims(sizes), contiguous_strides(sizes), 0, dtype));
+  return Tensor(make_intrusive<TensorImpl>(make_intrusive<Storage>(bytes, Device{}), Dims(sizes),
+                                           contiguous_strides(sizes), 0, dtype));
 }
 
 Tensor copy_of(const Tensor& source) {

@@ -10,8 +10,8 @@ void copy_into(const Tensor& target, const Tensor& source);
 // A dense row-major copy.
 Tensor copy_of(const Tensor& source);
 
-// `t` itself, or where it is a large dense tensor whose last dimension is not the fastest in memory, a row-major copy: cheaper
-// than walking it across its cache lines.
+// `t` itself, or where it is a large dense tensor whose last dimension is not the fastest in memory, a row-major copy:
+// cheaper than walking it across its cache lines.
 Tensor along_the_grain(const Tensor& t);
 
 // A fresh tensor in row-major order.

@@ -25,7 +25,8 @@ Scratch read_targets(const Tensor& target, int64_t classes, int64_t ignore_index
     if (t == ignore_index) {
       t = kIgnored;
     } else {
-      FUSELET_CHECK_INDEX(t >= 0 && t < classes, "cross_entropy: target ", t, " of row ", i, " is out of range for ", classes, " classes");
+      FUSELET_CHECK_INDEX(t >= 0 && t < classes, "cross_entropy: target ", t, " of row ", i, " is out of range for ",
+                          classes, " classes");
     }
   }
   return values;
@@ -39,10 +40,17 @@ struct Loss {
   T smoothing, rest, spread;  // label_smoothing, 1 - label_smoothing, label_smoothing / C
   Scratch row_weights;
 
-  Loss(const Tensor& input, const Tensor& target, const Call& call, int weight_arg, int64_t ignore_index, double label_smoothing)
-      : rows(input.sizes()[0].word()), classes(input.sizes()[1].word()), targets(read_targets(target, classes, ignore_index)),
-        logits(input), weights(optional_in<T>(call, weight_arg)), smoothing(static_cast<T>(label_smoothing)),
-        rest(static_cast<T>(1 - label_smoothing)), spread(static_cast<T>(label_smoothing / static_cast<double>(classes))), row_weights(static_cast<size_t>(rows) * sizeof(T)) {
+  Loss(const Tensor& input, const Tensor& target, const Call& call, int weight_arg, int64_t ignore_index,
+       double label_smoothing)
+      : rows(input.sizes()[0].word()),
+        classes(input.sizes()[1].word()),
+        targets(read_targets(target, classes, ignore_index)),
+        logits(input),
+        weights(optional_in<T>(call, weight_arg)),
+        smoothing(static_cast<T>(label_smoothing)),
+        rest(static_cast<T>(1 - label_smoothing)),
+        spread(static_cast<T>(label_smoothing / static_cast<double>(classes))),
+        row_weights(static_cast<size_t>(rows) * sizeof(T)) {
     for (int64_t i = 0; i < rows; ++i) {
       row_weights.as<T>()[i] = target_of(i) == kIgnored ? T(0) : weights.data() ? weights.data()[target_of(i)] : T(1);
     }
@@ -58,13 +66,17 @@ T row_loss(const Loss<T>& loss, int64_t row) {
   if (target == kIgnored) return 0;
   const T *x = loss.logits.data() + row * n, *w = loss.weights.data();
   const T top = row_max(x, n);
-  const T log_sum = formula::log(reduce_row(n, T(0), [x, top]<class V>(long long i) { return formula::exp(load_lanes<V>(x + i) - top); }, Plus()));
+  const T log_sum = formula::log(reduce_row(
+      n, T(0), [x, top]<class V>(long long i) { return formula::exp(load_lanes<V>(x + i) - top); }, Plus()));
   const T value = -((x[target] - top - log_sum) * loss.weight_of(row));
   if (loss.smoothing == 0) return value;
-  const T sum = reduce_row(n, T(0), [=]<class V>(long long i) {
-    const V each = load_lanes<V>(x + i) - top - log_sum;
-    return w ? each * load_lanes<V>(w + i) : each;
-  }, Plus());
+  const T sum = reduce_row(
+      n, T(0),
+      [=]<class V>(long long i) {
+        const V each = load_lanes<V>(x + i) - top - log_sum;
+        return w ? each * load_lanes<V>(w + i) : each;
+      },
+      Plus());
   return value * loss.rest + -(sum / static_cast<T>(n)) * loss.smoothing;
 }
 
@@ -74,9 +86,10 @@ void forward(const Call& call) {
   const std::string_view reduction = call.text(3);
   Scratch losses(static_cast<size_t>(loss.rows) * sizeof(T));
   T* each = losses.as<T>();
-  parallel_for(loss.rows, std::max<int64_t>(kLossGrain / std::max<int64_t>(loss.classes, 1), 1), [&](int64_t begin, int64_t end) {
-    for (int64_t row = begin; row < end; ++row) each[row] = row_loss(loss, row);
-  });
+  parallel_for(loss.rows, std::max<int64_t>(kLossGrain / std::max<int64_t>(loss.classes, 1), 1),
+               [&](int64_t begin, int64_t end) {
+                 for (int64_t row = begin; row < end; ++row) each[row] = row_loss(loss, row);
+               });
   DenseOut<T> out(call.outs[0]);
   if (reduction == "none") {
     std::copy_n(each, loss.rows, out.data());
@@ -119,12 +132,15 @@ void backward(const Call& call) {
   DenseOut<T> out(call.outs[0]);
   const T divisor = reduction == "mean" ? loss.divisor() : T(1);
   const T weight_sum = loss.weights.data() ? row_sum(loss.weights.data(), loss.classes) : static_cast<T>(loss.classes);
-  parallel_for(loss.rows, std::max<int64_t>(kLossGrain / std::max<int64_t>(loss.classes, 1), 1), [&](int64_t begin, int64_t end) {
-    for (int64_t row = begin; row < end; ++row) {
-      const T scale = reduction == "none" ? grad.data()[row] : reduction == "sum" ? *grad.data() : *grad.data() / divisor;
-      row_grad(loss, row, scale, weight_sum, out.data() + row * loss.classes);
-    }
-  });
+  parallel_for(loss.rows, std::max<int64_t>(kLossGrain / std::max<int64_t>(loss.classes, 1), 1),
+               [&](int64_t begin, int64_t end) {
+                 for (int64_t row = begin; row < end; ++row) {
+                   const T scale = reduction == "none"  ? grad.data()[row]
+                                   : reduction == "sum" ? *grad.data()
+                                                        : *grad.data() / divisor;
+                   row_grad(loss, row, scale, weight_sum, out.data() + row * loss.classes);
+                 }
+               });
   out.finish();
 }
 

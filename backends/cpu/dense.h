@@ -1,5 +1,5 @@
-// Tensors of any layout and dtype as dense row-major arrays of a compute type: where a tensor lies so already, the array is
-// its own memory; else it is a converted copy.
+// Tensors of any layout and dtype as dense row-major arrays of a compute type: where a tensor lies so already, the
+// array is its own memory; else it is a converted copy.
 #pragma once
 #include "backends/cpu/compute_type.h"
 #include "backends/cpu/copy.h"

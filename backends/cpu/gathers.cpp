@@ -14,7 +14,8 @@ Indices::Indices(const Tensor& index, int64_t size, const char* op)
   gather_into(*index.impl(), values_.data(), DType::Int64);
   int64_t* values = data();
   for (int64_t i = 0; i < count_; ++i) {
-    FUSELET_CHECK_INDEX(values[i] >= -size && values[i] < size, op, ": index ", values[i], " is out of range for size ", size);
+    FUSELET_CHECK_INDEX(values[i] >= -size && values[i] < size, op, ": index ", values[i], " is out of range for size ",
+                        size);
     if (values[i] < 0) values[i] += size;
   }
 }
@@ -24,21 +25,28 @@ namespace {
 template <class F>
 void with_element(size_t size, F&& f) {
   switch (size) {
-    case 1: return f(uint8_t{});
-    case 2: return f(uint16_t{});
-    case 4: return f(uint32_t{});
-    default: return f(uint64_t{});
+    case 1:
+      return f(uint8_t{});
+    case 2:
+      return f(uint16_t{});
+    case 4:
+      return f(uint32_t{});
+    default:
+      return f(uint64_t{});
   }
 }
 
 // out[o][k][...] = self[o][index[k]][...]: rows of `row` bytes, of `size` rows a block.
-void select_rows(const std::byte* self, std::byte* out, int64_t outer, int64_t size, int64_t row, const Indices& index) {
+void select_rows(const std::byte* self, std::byte* out, int64_t outer, int64_t size, int64_t row,
+                 const Indices& index) {
   const int64_t count = index.count();
-  parallel_for(outer * count, std::max<int64_t>(kPointwiseGrain / std::max<int64_t>(row, 1), 1), [&](int64_t begin, int64_t end) {
-    for (int64_t i = begin; i < end; ++i) {
-      std::memcpy(out + i * row, self + (i / count * size + index.data()[i % count]) * row, static_cast<size_t>(row));
-    }
-  });
+  parallel_for(outer * count, std::max<int64_t>(kPointwiseGrain / std::max<int64_t>(row, 1), 1),
+               [&](int64_t begin, int64_t end) {
+                 for (int64_t i = begin; i < end; ++i) {
+                   std::memcpy(out + i * row, self + (i / count * size + index.data()[i % count]) * row,
+                               static_cast<size_t>(row));
+                 }
+               });
 }
 
 void select_along(const Call& call, const Tensor& self, size_t dim, const Indices& index) {

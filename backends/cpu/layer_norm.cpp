@@ -1,4 +1,5 @@
-// layer_norm_forward and layer_norm_grad over rows of D elements, in the operations and the order of their decompositions.
+// layer_norm_forward and layer_norm_grad over rows of D elements, in the operations and the order of their
+// decompositions.
 #include <algorithm>
 #include <utility>
 
@@ -24,10 +25,13 @@ void forward(const Call& call, int64_t rows, int64_t width) {
       const T* from = x.data() + r * width;
       T* y = out.data() + r * width;
       const T mean = row_sum(from, width) / count;
-      const T squares = reduce_row(width, T(0), [from, mean]<class V>(long long i) {
-        const V centred = load_lanes<V>(from + i) - mean;
-        return centred * centred;
-      }, Plus());
+      const T squares = reduce_row(
+          width, T(0),
+          [from, mean]<class V>(long long i) {
+            const V centred = load_lanes<V>(from + i) - mean;
+            return centred * centred;
+          },
+          Plus());
       const T rstd = formula::rsqrt(squares / count + eps);
       means[r] = mean;
       rstds[r] = rstd;
@@ -57,7 +61,11 @@ void row_grad(T* dx, const T* g, const T* x, const T* w, T mean, T rstd, T* y, T
     scaled = gw;
   }
   const T a = row_sum(scaled, width) / count;
-  const T b = reduce_row(width, T(0), [scaled, y]<class V>(long long i) { return load_lanes<V>(scaled + i) * load_lanes<V>(y + i); }, Plus()) / count;
+  const T b =
+      reduce_row(
+          width, T(0), [scaled, y]<class V>(long long i) { return load_lanes<V>(scaled + i) * load_lanes<V>(y + i); },
+          Plus()) /
+      count;
   map_row<T>(dx, {scaled, y}, width, [=](auto gv, auto yv) { return (gv - a - yv * b) * rstd; });
 }
 
@@ -80,7 +88,8 @@ void backward(const Call& call, int64_t rows, int64_t width) {
       std::fill_n(sb, width, T(0));
       for (int64_t r = leaf * kRowsPerLeaf; r < std::min<int64_t>(rows, (leaf + 1) * kRowsPerLeaf); ++r) {
         const T* gr = g.data() + r * width;
-        row_grad(dx.data() + r * width, gr, x.data() + r * width, weight.data(), mean.data()[r], rstd.data()[r], y, gw, width);
+        row_grad(dx.data() + r * width, gr, x.data() + r * width, weight.data(), mean.data()[r], rstd.data()[r], y, gw,
+                 width);
         map_row<T>(sw, {sw, gr, y}, width, [](auto s, auto gv, auto yv) { return s + gv * yv; });
         map_row<T>(sb, {sb, gr}, width, [](auto s, auto gv) { return s + gv; });
       }

@@ -149,12 +149,20 @@ void sgd_step(const Call& call) {
   const double lr = call.scalar(3).to_double(), momentum = call.number(5), decay = call.number(7);
   const bool first = call.scalar(4).to_double() <= 1, nesterov = call.flag(8), maximize = call.flag(9);
   const bool has_momentum = momentum != 0;
-  FUSELET_CHECK(!has_momentum || call.tensors(2).size() == call.tensors(0).size(), "sgd_step: momentum needs a buffer for each parameter");
+  FUSELET_CHECK(!has_momentum || call.tensors(2).size() == call.tensors(0).size(),
+                "sgd_step: momentum needs a buffer for each parameter");
   auto make_update = [&](auto zero) {
     using T = decltype(zero);
     using V = typename LanesOf<T>::Type;
-    const formula::SgdNumbers<T> numbers{static_cast<T>(lr), static_cast<T>(momentum), static_cast<T>(1 - call.number(6)), static_cast<T>(decay),
-                                         first, has_momentum, decay != 0, nesterov, maximize};
+    const formula::SgdNumbers<T> numbers{static_cast<T>(lr),
+                                         static_cast<T>(momentum),
+                                         static_cast<T>(1 - call.number(6)),
+                                         static_cast<T>(decay),
+                                         first,
+                                         has_momentum,
+                                         decay != 0,
+                                         nesterov,
+                                         maximize};
     return [numbers](V* x) { formula::sgd_update(numbers, x[0], x[1], x[2]); };
   };
   if (call.tensors(2).empty()) {

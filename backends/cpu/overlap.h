@@ -4,8 +4,8 @@
 
 namespace fuselet::cpu {
 
-// False for tensors of separate memory and for the very same elements at the same places: then an element can be written
-// once it has been read. May be true for interleaved views that share no element.
+// False for tensors of separate memory and for the very same elements at the same places: then an element can be
+// written once it has been read. May be true for interleaved views that share no element.
 inline bool overlaps_partly(const TensorImpl& out, const TensorImpl& in) {
   if (&out == &in || out.storage() != in.storage()) return false;
   if (out.data() == in.data() && out.dtype() == in.dtype() && same_sizes(out.sizes(), in.sizes()) &&
@@ -14,7 +14,8 @@ inline bool overlaps_partly(const TensorImpl& out, const TensorImpl& in) {
   }
   // Strides are not negative, so a view reaches up from its first element.
   auto end = [](const TensorImpl& t) {
-    return static_cast<const char*>(t.data()) + span_of(t.sizes(), t.strides()) * static_cast<int64_t>(size_of(t.dtype()));
+    return static_cast<const char*>(t.data()) +
+           span_of(t.sizes(), t.strides()) * static_cast<int64_t>(size_of(t.dtype()));
   };
   return out.data() < end(in) && in.data() < end(out);
 }

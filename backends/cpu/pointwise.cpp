@@ -19,8 +19,9 @@ void fill_block(const Scalar& number, ComputeType type, void* block, int64_t n) 
   });
 }
 
-// The way of small calls and of large dense ones: tensors of the result's shape and dtype, dense and of a type that kernels
-// calculate in, and numbers that do not change that dtype. Returns false, having done nothing, where that is not so.
+// The way of small calls and of large dense ones: tensors of the result's shape and dtype, dense and of a type that
+// kernels calculate in, and numbers that do not change that dtype. Returns false, having done nothing, where that is
+// not so.
 bool run_dense(const Call& call, const PointwiseLoops& loops) {
   const TensorImpl* out = call.outs[0].impl();
   const DType dtype = out->dtype();
@@ -103,8 +104,12 @@ void run_general(const Call& call, const PointwiseLoops& loops) {
 
   const SymInt count = out->numel(), step = 1;
   const bool flat = is_flat(call, loops);
-  BlockRun run{Space(flat ? DimsView(&count, 1) : out->sizes()), size_of(storage), loop,
-               {static_cast<std::byte*>(out->data()), size_of(out->dtype()), store_block(compute, out->dtype()), out->dtype() == storage}, {}};
+  BlockRun run{Space(flat ? DimsView(&count, 1) : out->sizes()),
+               size_of(storage),
+               loop,
+               {static_cast<std::byte*>(out->data()), size_of(out->dtype()), store_block(compute, out->dtype()),
+                out->dtype() == storage},
+               {}};
   // One dimension, or the operand's own.
   auto add_to_space = [&](const TensorImpl& t) {
     if (!flat) return run.space.add(t.sizes(), t.strides());
@@ -125,7 +130,8 @@ void run_general(const Call& call, const PointwiseLoops& loops) {
         copies[k] = along_the_grain(call.tensor(k));
         x = copies[k].impl();
       }
-      input = {static_cast<const std::byte*>(x->data()), size_of(x->dtype()), load_block(x->dtype(), compute), x->dtype() == storage};
+      input = {static_cast<const std::byte*>(x->data()), size_of(x->dtype()), load_block(x->dtype(), compute),
+               x->dtype() == storage};
       add_to_space(*x);
     } else {
       fill_block(call.scalar(k), compute, numbers[k].bytes, 1);
@@ -140,9 +146,11 @@ void run_general(const Call& call, const PointwiseLoops& loops) {
 }  // namespace
 
 void pointwise(const Call& call) {
-  // Conversions have no formula of their own: what is stored is the source, by the cast rule. A number runs through the loop.
+  // Conversions have no formula of their own: what is stored is the source, by the cast rule. A number runs through the
+  // loop.
   const int source = call.op->id == OpId::copy ? 1 : 0;
-  if (call.op->promotion == Promotion::None && call.is_tensor(source)) return copy_into(call.outs[0], call.tensor(source));
+  if (call.op->promotion == Promotion::None && call.is_tensor(source))
+    return copy_into(call.outs[0], call.tensor(source));
   const PointwiseLoops& loops = loops_of(*call.op);
   if (!run_dense(call, loops)) run_general(call, loops);
 }

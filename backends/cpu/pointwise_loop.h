@@ -1,7 +1,8 @@
-// A pointwise formula over dense blocks: what the generated pointwise_loops_*.cpp instantiate for each row of the table.
+// A pointwise formula over dense blocks: what the generated pointwise_loops_*.cpp instantiate for each row of the
+// table.
 //
-// block_loop applies Formula to whole vectors of the machine's width; what is left over is padded to one more vector, so
-// that body and tail run the very same code and agree bit for bit.
+// block_loop applies Formula to whole vectors of the machine's width; what is left over is padded to one more vector,
+// so that body and tail run the very same code and agree bit for bit.
 #pragma once
 #include <cstdint>
 #include <cstring>
@@ -45,7 +46,8 @@ void block_loop(void* out, const void* const* in, int64_t n) {
   const T* x[N];
   for (int k = 0; k < N; ++k) x[k] = static_cast<const T*>(in[k]);
   auto apply = [](const V* v) {
-    return [&]<size_t... K>(std::index_sequence<K...>) { return Formula::apply(v[K]...); }(std::make_index_sequence<N>());
+    return [&]<size_t... K>(std::index_sequence<K...>) { return Formula::apply(v[K]...); }
+    (std::make_index_sequence<N>());
   };
 
   V v[N];

@@ -25,27 +25,29 @@ void pool(const Call& call, const WindowSpec& window) {
   int64_t* places = static_cast<int64_t*>(call.outs[1].impl()->data());
   const int64_t positions = out_height * out_width;
   const int64_t planes = positions == 0 ? 0 : out.numel() / positions;
-  parallel_for(planes, std::max<int64_t>(kPoolGrain / std::max<int64_t>(positions, 1), 1), [&, kh = kh, kw = kw, sh = sh, sw = sw, ph = ph, pw = pw](int64_t begin, int64_t end) {
-    for (int64_t plane = begin; plane < end; ++plane) {
-      const T* from = x.data() + plane * height * width;
-      int64_t at = plane * positions;
-      for (int64_t i = 0; i < out_height; ++i) {
-        const int64_t top = std::max<int64_t>(i * sh - ph, 0), bottom = std::min(i * sh - ph + kh, height);
-        for (int64_t j = 0; j < out_width; ++j, ++at) {
-          const int64_t left = std::max<int64_t>(j * sw - pw, 0), right = std::min(j * sw - pw + kw, width);
-          int64_t best = top * width + left;
-          for (int64_t r = top; r < bottom; ++r) {
-            for (int64_t c = left; c < right; ++c) {
-              const T value = from[r * width + c], largest = from[best];
-              if (value > largest || (value != value && largest == largest)) best = r * width + c;
-            }
-          }
-          y.data()[at] = from[best];
-          places[at] = best;
-        }
-      }
-    }
-  });
+  parallel_for(planes, std::max<int64_t>(kPoolGrain / std::max<int64_t>(positions, 1), 1),
+               [&, kh = kh, kw = kw, sh = sh, sw = sw, ph = ph, pw = pw](int64_t begin, int64_t end) {
+                 for (int64_t plane = begin; plane < end; ++plane) {
+                   const T* from = x.data() + plane * height * width;
+                   int64_t at = plane * positions;
+                   for (int64_t i = 0; i < out_height; ++i) {
+                     const int64_t top = std::max<int64_t>(i * sh - ph, 0), bottom = std::min(i * sh - ph + kh, height);
+                     for (int64_t j = 0; j < out_width; ++j, ++at) {
+                       const int64_t left = std::max<int64_t>(j * sw - pw, 0),
+                                     right = std::min(j * sw - pw + kw, width);
+                       int64_t best = top * width + left;
+                       for (int64_t r = top; r < bottom; ++r) {
+                         for (int64_t c = left; c < right; ++c) {
+                           const T value = from[r * width + c], largest = from[best];
+                           if (value > largest || (value != value && largest == largest)) best = r * width + c;
+                         }
+                       }
+                       y.data()[at] = from[best];
+                       places[at] = best;
+                     }
+                   }
+                 }
+               });
   y.finish();
 }
 

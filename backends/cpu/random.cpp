@@ -12,8 +12,8 @@
 namespace fuselet::cpu {
 namespace {
 
-// fill(first element, count, block) in blocks whose first element is a multiple of kBlock apart from the range's begin, which
-// is a multiple of 64: whole Philox blocks and pairs of normals.
+// fill(first element, count, block) in blocks whose first element is a multiple of kBlock apart from the range's begin,
+// which is a multiple of 64: whole Philox blocks and pairs of normals.
 template <class T, class F>
 void fill_blocks(const TensorImpl& out, F&& fill) {
   const StoreBlock store = store_block(kComputeType<T>, out.dtype());

@@ -1,11 +1,13 @@
 // The engine of reductions over any set of dimensions of a tensor of any layout and dtype.
 //
-// Note [Order of reductions]: the reduced dimensions count as one axis of n elements in row-major order. If the tensor's last
-// dimension is among them, an output combines its n elements as reduce_row of core/reduction_tree.h does, else as
-// reduce_column does. So the bits depend on n and on whether the last dimension is reduced; not on layout or threads.
+// Note [Order of reductions]: the reduced dimensions count as one axis of n elements in row-major order. If the
+// tensor's last dimension is among them, an output combines its n elements as reduce_row of core/reduction_tree.h does,
+// else as reduce_column does. So the bits depend on n and on whether the last dimension is reduced; not on layout or
+// threads.
 //
-// A policy has: identity; combine(a, b), for scalars and vectors; prepare(T* block, n, first_output, step): changes loaded
-// elements before they are combined, the k-th belonging to output first_output + k * step (step 0 or 1); kPrepares.
+// A policy has: identity; combine(a, b), for scalars and vectors; prepare(T* block, n, first_output, step): changes
+// loaded elements before they are combined, the k-th belonging to output first_output + k * step (step 0 or 1);
+// kPrepares.
 #pragma once
 #include <algorithm>
 #include <cstring>
@@ -43,7 +45,8 @@ void combine_rows_in_order(T* rows, int64_t count, int64_t width, const Combine&
         T *to = rows + i / 2 * width, *a = rows + i * width, *b = a + width;
         for (int64_t k = begin; k < end; ++k) to[k] = combine(a[k], b[k]);
       }
-      if (left % 2 == 1) std::copy(rows + (left - 1) * width + begin, rows + (left - 1) * width + end, rows + left / 2 * width + begin);
+      if (left % 2 == 1)
+        std::copy(rows + (left - 1) * width + begin, rows + (left - 1) * width + end, rows + left / 2 * width + begin);
     }
   });
 }
@@ -92,11 +95,14 @@ class Reducer {
   T reduce_part(int64_t output, int64_t base, int64_t first, T* block) const {
     const int64_t length = std::min<int64_t>(kChunk, r_.n - first);
     const T* x = load_part(output, base, first, length, block);
-    return reduce_chunk(0, length, policy_.identity, [x]<class V>(long long i) {
-      V v;
-      __builtin_memcpy(&v, x + i, sizeof v);
-      return v;
-    }, policy_.combine);
+    return reduce_chunk(
+        0, length, policy_.identity,
+        [x]<class V>(long long i) {
+          V v;
+          __builtin_memcpy(&v, x + i, sizeof v);
+          return v;
+        },
+        policy_.combine);
   }
 
   int64_t base_of(int64_t output) const { return r_.kept.offset(1, r_.kept.unravel(output)); }
@@ -171,8 +177,8 @@ class Reducer {
       for (int64_t i = begin; i < end; ++i) {
         const int64_t leaf = i / strips, output = i % strips * kStrip;
         const int64_t first = leaf * kRowsPerLeaf;
-        reduce_strip(first, std::min<int64_t>(r_.n, first + kRowsPerLeaf), output, std::min(kStrip, r_.outputs - output),
-                     part + leaf * r_.outputs + output, block);
+        reduce_strip(first, std::min<int64_t>(r_.n, first + kRowsPerLeaf), output,
+                     std::min(kStrip, r_.outputs - output), part + leaf * r_.outputs + output, block);
       }
     });
     if (leaves == 1) return;

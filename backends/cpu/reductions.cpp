@@ -8,8 +8,11 @@
 namespace fuselet::cpu {
 
 Reduction::Reduction(const TensorImpl& self, DimMask mask, ComputeType compute)
-    : kept(DimsView{}), reduced(DimsView{}), data(static_cast<const std::byte*>(self.data())),
-      element(static_cast<int64_t>(size_of(self.dtype()))), load(load_block(self.dtype(), compute)),
+    : kept(DimsView{}),
+      reduced(DimsView{}),
+      data(static_cast<const std::byte*>(self.data())),
+      element(static_cast<int64_t>(size_of(self.dtype()))),
+      load(load_block(self.dtype(), compute)),
       as_it_lies(self.dtype() == storage_of(compute)) {
   const size_t rank = self.sizes().size();
   along_rows = rank == 0 || (mask >> (rank - 1) & 1);
@@ -35,12 +38,16 @@ namespace {
 template <class T, bool Largest>
 struct ExtremumPolicy {
   static constexpr bool kPrepares = false;
-  T identity = std::is_same_v<T, int64_t> ? static_cast<T>(Largest ? std::numeric_limits<int64_t>::min() : std::numeric_limits<int64_t>::max())
-                                          : static_cast<T>(Largest ? -__builtin_inf() : __builtin_inf());
+  T identity = std::is_same_v<T, int64_t>
+                   ? static_cast<T>(Largest ? std::numeric_limits<int64_t>::min() : std::numeric_limits<int64_t>::max())
+                   : static_cast<T>(Largest ? -__builtin_inf() : __builtin_inf());
   struct {
     template <class V>
     V operator()(V a, V b) const {
-      if constexpr (Largest) return formula::maximum(a, b); else return formula::minimum(a, b);
+      if constexpr (Largest)
+        return formula::maximum(a, b);
+      else
+        return formula::minimum(a, b);
     }
   } combine;
 };

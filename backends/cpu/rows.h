@@ -32,11 +32,13 @@ inline V load_lanes(const T* from) {
 // The sum over i of term(V of elements i, i + 1, …); term is a generic lambda over (long long i, tag V).
 template <class T>
 T row_sum(const T* x, int64_t n) {
-  return reduce_row(n, T(0), [x]<class V>(long long i) { return load_lanes<V>(x + i); }, Plus());
+  return reduce_row(
+      n, T(0), [x]<class V>(long long i) { return load_lanes<V>(x + i); }, Plus());
 }
 template <class T>
 T row_max(const T* x, int64_t n) {
-  return reduce_row(n, T(-__builtin_inf()), [x]<class V>(long long i) { return load_lanes<V>(x + i); }, Larger());
+  return reduce_row(
+      n, T(-__builtin_inf()), [x]<class V>(long long i) { return load_lanes<V>(x + i); }, Larger());
 }
 
 // y[i] = f(x[0][i], x[1][i], …); y may be one of the inputs.
@@ -45,7 +47,8 @@ void map_row(T* y, const T* const (&x)[N], int64_t n, F&& f) {
   using V = typename LanesOf<T>::Type;
   constexpr int64_t kLanes = formula::kLanes<V>;
   auto apply = [&](const V* v) {
-    return [&]<size_t... K>(std::index_sequence<K...>) { return f(v[K]...); }(std::make_index_sequence<N>());
+    return [&]<size_t... K>(std::index_sequence<K...>) { return f(v[K]...); }
+    (std::make_index_sequence<N>());
   };
   V v[N];
   int64_t i = 0;

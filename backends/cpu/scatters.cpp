@@ -1,7 +1,7 @@
 // scatter_add, index_add, embedding_grad: sums by destination, in index order.
 //
-// Work is spread over lines (all coordinates but the scattered dimension), never over the indices of one line, so the order
-// of additions is the same for every number of threads. 16-bit floats are summed in float and rounded once.
+// Work is spread over lines (all coordinates but the scattered dimension), never over the indices of one line, so the
+// order of additions is the same for every number of threads. 16-bit floats are summed in float and rounded once.
 #include <algorithm>
 
 #include "backends/cpu/indices.h"
@@ -25,7 +25,8 @@ struct ScatterGeometry {
   int64_t count = 1;  // indices of a line
 };
 
-// `sizes`: of the source's part that is used; strides over them in elements of dense arrays. The dimension `dim` is walked.
+// `sizes`: of the source's part that is used; strides over them in elements of dense arrays. The dimension `dim` is
+// walked.
 ScatterGeometry geometry(DimsView sizes, const Dims& out, const Dims& source, const Dims& index, size_t dim) {
   ScatterGeometry g;
   Dims rest(sizes);
@@ -77,7 +78,8 @@ void add_into(const Call& call, const Tensor& source, const ScatterGeometry& g, 
   const bool shares = call.in_place && source.impl()->storage() == out.impl()->storage();
   DenseIn<T> values(source, shares);
   DenseOut<T> sums(out);
-  if (static_cast<void*>(sums.data()) != self.impl()->data()) gather_into(*self.impl(), sums.data(), storage_of(kComputeType<T>));
+  if (static_cast<void*>(sums.data()) != self.impl()->data())
+    gather_into(*self.impl(), sums.data(), storage_of(kComputeType<T>));
   add_lines(g, sums.data(), values.data(), index.data());
   sums.finish();
 }
@@ -88,8 +90,9 @@ void scatter_add(const Call& call) {
   const Tensor &self = call.tensor(0), &index = call.tensor(2), &source = call.tensor(3);
   const int64_t dim = wrap_dim(call.integer(1), self.dim(), "scatter_add");
   const Indices indices(index, extent(self, dim), "scatter_add");
-  const ScatterGeometry g = geometry(index.sizes(), contiguous_strides(self.sizes()), contiguous_strides(source.sizes()),
-                                     contiguous_strides(index.sizes()), static_cast<size_t>(dim));
+  const ScatterGeometry g =
+      geometry(index.sizes(), contiguous_strides(self.sizes()), contiguous_strides(source.sizes()),
+               contiguous_strides(index.sizes()), static_cast<size_t>(dim));
   with_compute_type(self.dtype(), [&](auto zero) { add_into<decltype(zero)>(call, source, g, indices); });
 }
 
@@ -99,8 +102,8 @@ void index_add(const Call& call) {
   const Indices indices(index, extent(self, static_cast<int64_t>(dim)), "index_add");
   Dims index_strides(source.sizes().size(), 0);
   if (self.dim() > 0) index_strides[dim] = 1;
-  const ScatterGeometry g =
-      geometry(source.sizes(), contiguous_strides(self.sizes()), contiguous_strides(source.sizes()), index_strides, dim);
+  const ScatterGeometry g = geometry(source.sizes(), contiguous_strides(self.sizes()),
+                                     contiguous_strides(source.sizes()), index_strides, dim);
   with_compute_type(self.dtype(), [&](auto zero) { add_into<decltype(zero)>(call, source, g, indices); });
 }
 

@@ -1,7 +1,8 @@
 // softmax, log_softmax and their gradients along one dimension.
 //
-// The tensor is dense (A, L, B) with L the dimension. B = 1: each row by itself, kept in cache. Else vectors of neighbouring
-// columns go through the L rows together. Either way sums and maxima combine as the reductions of the decomposition do.
+// The tensor is dense (A, L, B) with L the dimension. B = 1: each row by itself, kept in cache. Else vectors of
+// neighbouring columns go through the L rows together. Either way sums and maxima combine as the reductions of the
+// decomposition do.
 #include <algorithm>
 
 #include "backends/cpu/dense.h"
@@ -36,9 +37,11 @@ struct Softmax {
   }
   template <class V, class A, class B, class Y>
   static void column(int64_t n, A x, B, Y y) {
-    const V top = reduce_column(n, formula::splat<V>(-__builtin_inf()), [&](long long i) { return x(i); }, Larger());
+    const V top = reduce_column(
+        n, formula::splat<V>(-__builtin_inf()), [&](long long i) { return x(i); }, Larger());
     for (int64_t i = 0; i < n; ++i) y.put(i, formula::exp(x(i) - top));
-    const V sum = reduce_column(n, V{}, [&](long long i) { return y.get(i); }, Plus());
+    const V sum = reduce_column(
+        n, V{}, [&](long long i) { return y.get(i); }, Plus());
     for (int64_t i = 0; i < n; ++i) y.put(i, y.get(i) / sum);
   }
 };
@@ -47,14 +50,17 @@ struct LogSoftmax {
   template <class T>
   static void row(T* y, const T* x, const T*, int64_t n) {
     const T top = row_max(x, n);
-    const T sum = reduce_row(n, T(0), [x, top]<class V>(long long i) { return formula::exp(load_lanes<V>(x + i) - top); }, Plus());
+    const T sum = reduce_row(
+        n, T(0), [x, top]<class V>(long long i) { return formula::exp(load_lanes<V>(x + i) - top); }, Plus());
     const T log_sum = formula::log(sum);
     map_row<T>(y, {x}, n, [top, log_sum](auto v) { return v - top - log_sum; });
   }
   template <class V, class A, class B, class Y>
   static void column(int64_t n, A x, B, Y y) {
-    const V top = reduce_column(n, formula::splat<V>(-__builtin_inf()), [&](long long i) { return x(i); }, Larger());
-    const V sum = reduce_column(n, V{}, [&](long long i) { return formula::exp(x(i) - top); }, Plus());
+    const V top = reduce_column(
+        n, formula::splat<V>(-__builtin_inf()), [&](long long i) { return x(i); }, Larger());
+    const V sum = reduce_column(
+        n, V{}, [&](long long i) { return formula::exp(x(i) - top); }, Plus());
     const V log_sum = formula::log(sum);
     for (int64_t i = 0; i < n; ++i) y.put(i, x(i) - top - log_sum);
   }
@@ -63,12 +69,14 @@ struct LogSoftmax {
 struct SoftmaxGrad {
   template <class T>
   static void row(T* y, const T* g, const T* out, int64_t n) {
-    const T sum = reduce_row(n, T(0), [g, out]<class V>(long long i) { return load_lanes<V>(g + i) * load_lanes<V>(out + i); }, Plus());
+    const T sum = reduce_row(
+        n, T(0), [g, out]<class V>(long long i) { return load_lanes<V>(g + i) * load_lanes<V>(out + i); }, Plus());
     map_row<T>(y, {g, out}, n, [sum](auto gv, auto v) { return v * (gv - sum); });
   }
   template <class V, class A, class B, class Y>
   static void column(int64_t n, A g, B out, Y y) {
-    const V sum = reduce_column(n, V{}, [&](long long i) { return g(i) * out(i); }, Plus());
+    const V sum = reduce_column(
+        n, V{}, [&](long long i) { return g(i) * out(i); }, Plus());
     for (int64_t i = 0; i < n; ++i) y.put(i, out(i) * (g(i) - sum));
   }
 };
@@ -81,7 +89,8 @@ struct LogSoftmaxGrad {
   }
   template <class V, class A, class B, class Y>
   static void column(int64_t n, A g, B out, Y y) {
-    const V sum = reduce_column(n, V{}, [&](long long i) { return g(i); }, Plus());
+    const V sum = reduce_column(
+        n, V{}, [&](long long i) { return g(i); }, Plus());
     for (int64_t i = 0; i < n; ++i) y.put(i, g(i) - formula::exp(out(i)) * sum);
   }
 };
@@ -112,14 +121,17 @@ void run(const Slices& s, const T* a, const T* b, T* y) {
   using V = typename LanesOf<T>::Type;
   constexpr int64_t kLanes = formula::kLanes<V>;
   const int64_t strips = (s.inner + kLanes - 1) / kLanes;
-  parallel_for(s.outer * strips, std::max<int64_t>(kSoftmaxGrain / (s.length * kLanes), 1), [&](int64_t begin, int64_t end) {
-    for (int64_t k = begin; k < end; ++k) {
-      const int64_t column = k % strips * kLanes, at = k / strips * s.length * s.inner + column;
-      const size_t bytes = static_cast<size_t>(std::min(kLanes, s.inner - column)) * sizeof(T);
-      Columns<const T, V> x{a + at, s.inner, bytes}, z{b + at, s.inner, bytes};
-      Rule::template column<V>(s.length, [&](int64_t i) { return x.get(i); }, [&](int64_t i) { return z.get(i); }, Columns<T, V>{y + at, s.inner, bytes});
-    }
-  });
+  parallel_for(s.outer * strips, std::max<int64_t>(kSoftmaxGrain / (s.length * kLanes), 1),
+               [&](int64_t begin, int64_t end) {
+                 for (int64_t k = begin; k < end; ++k) {
+                   const int64_t column = k % strips * kLanes, at = k / strips * s.length * s.inner + column;
+                   const size_t bytes = static_cast<size_t>(std::min(kLanes, s.inner - column)) * sizeof(T);
+                   Columns<const T, V> x{a + at, s.inner, bytes}, z{b + at, s.inner, bytes};
+                   Rule::template column<V>(
+                       s.length, [&](int64_t i) { return x.get(i); }, [&](int64_t i) { return z.get(i); },
+                       Columns<T, V>{y + at, s.inner, bytes});
+                 }
+               });
 }
 
 template <class Rule>

@@ -1,8 +1,8 @@
 // The index space that the operands of a kernel share, with each operand's strides over it.
 //
-// Built by adding operands (broadcast to the sizes), then simplified: dimensions of size 1 go, the rest is ordered by the
-// strides of operand 0 from slow to fast, and neighbours that all operands cross without a gap become one dimension. The
-// order of elements changes, so a space suits kernels that treat each element alone.
+// Built by adding operands (broadcast to the sizes), then simplified: dimensions of size 1 go, the rest is ordered by
+// the strides of operand 0 from slow to fast, and neighbours that all operands cross without a gap become one
+// dimension. The order of elements changes, so a space suits kernels that treat each element alone.
 #pragma once
 #include <algorithm>
 #include <cstdint>

@@ -24,7 +24,8 @@ void turn(E* to, int64_t to_step, const E* from, int64_t from_step, int64_t rows
     const int64_t width = std::min(side, cols - c0);
     for (int64_t r0 = 0; r0 < rows; r0 += side) {
       const int64_t height = std::min(side, rows - r0);
-      for (int64_t c = 0; c < width; ++c) std::memcpy(tile[c], from + (c0 + c) * from_step + r0, static_cast<size_t>(height) * sizeof(E));
+      for (int64_t c = 0; c < width; ++c)
+        std::memcpy(tile[c], from + (c0 + c) * from_step + r0, static_cast<size_t>(height) * sizeof(E));
       for (int64_t r = 0; r < height; ++r) {
         for (int64_t c = 0; c < width; ++c) to[(r0 + r) * to_step + c0 + c] = tile[c][r];
       }
@@ -41,7 +42,8 @@ bool run(const Space& space, E* to, const E* from) {
     if (in[d] == 1) along = d;
   }
   const int64_t rows = space.sizes[along], cols = space.sizes[last];
-  if (along == last || out[last] != 1 || in[last] <= 1 || rows < 4 || cols < 4 || space.numel() < kLeastElements) return false;
+  if (along == last || out[last] != 1 || in[last] <= 1 || rows < 4 || cols < 4 || space.numel() < kLeastElements)
+    return false;
 
   Space rest{DimsView{}};
   rest.operands = 2;
@@ -69,10 +71,14 @@ bool run(const Space& space, E* to, const E* from) {
 bool copy_transposed(const Space& space, std::byte* to, const std::byte* from, size_t size) {
   if (space.sizes.size() < 2) return false;
   switch (size) {
-    case 1: return run(space, reinterpret_cast<uint8_t*>(to), reinterpret_cast<const uint8_t*>(from));
-    case 2: return run(space, reinterpret_cast<uint16_t*>(to), reinterpret_cast<const uint16_t*>(from));
-    case 4: return run(space, reinterpret_cast<uint32_t*>(to), reinterpret_cast<const uint32_t*>(from));
-    default: return run(space, reinterpret_cast<uint64_t*>(to), reinterpret_cast<const uint64_t*>(from));
+    case 1:
+      return run(space, reinterpret_cast<uint8_t*>(to), reinterpret_cast<const uint8_t*>(from));
+    case 2:
+      return run(space, reinterpret_cast<uint16_t*>(to), reinterpret_cast<const uint16_t*>(from));
+    case 4:
+      return run(space, reinterpret_cast<uint32_t*>(to), reinterpret_cast<const uint32_t*>(from));
+    default:
+      return run(space, reinterpret_cast<uint64_t*>(to), reinterpret_cast<const uint64_t*>(from));
   }
 }
 

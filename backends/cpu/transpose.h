@@ -6,8 +6,8 @@
 
 namespace fuselet::cpu {
 
-// Operand 0 is the target, 1 the source, of elements of `size` bytes each. Returns false, having done nothing, unless the
-// source is dense along another dimension than the target and both are long enough to be worth it.
+// Operand 0 is the target, 1 the source, of elements of `size` bytes each. Returns false, having done nothing, unless
+// the source is dense along another dimension than the target and both are long enough to be worth it.
 bool copy_transposed(const Space& space, std::byte* to, const std::byte* from, size_t size);
 
 }  // namespace fuselet::cpu

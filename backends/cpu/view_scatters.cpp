@@ -10,18 +10,21 @@ namespace fuselet::cpu {
 namespace {
 
 Tensor view_of(const Tensor& base, Dims sizes, Dims strides, SymInt offset) {
-  return Tensor(make_intrusive<TensorImpl>(base.impl()->storage(), std::move(sizes), std::move(strides), offset, base.dtype()));
+  return Tensor(
+      make_intrusive<TensorImpl>(base.impl()->storage(), std::move(sizes), std::move(strides), offset, base.dtype()));
 }
 
 // A fresh block of memory that holds every place from the first to the last element of (sizes, strides).
 Tensor make_span(DimsView sizes, DimsView strides, DType dtype) {
   const size_t bytes = static_cast<size_t>(span_of(sizes, strides)) * size_of(dtype);
-  return Tensor(make_intrusive<TensorImpl>(make_intrusive<Storage>(bytes, Device{}), Dims(sizes), Dims(strides), 0, dtype));
+  return Tensor(
+      make_intrusive<TensorImpl>(make_intrusive<Storage>(bytes, Device{}), Dims(sizes), Dims(strides), 0, dtype));
 }
 
 void check_reach(const Call& call, int64_t from, DimsView sizes, DimsView strides, int64_t held) {
   const int64_t end = from + span_of(sizes, strides);
-  FUSELET_CHECK(from >= 0 && end <= held, call.op->name, ": the view reaches elements ", from, " to ", end, " of a tensor that spans ", held);
+  FUSELET_CHECK(from >= 0 && end <= held, call.op->name, ": the view reaches elements ", from, " to ", end,
+                " of a tensor that spans ", held);
 }
 
 }  // namespace

@@ -8,7 +8,8 @@
 
 namespace fuselet::formula {
 
-// Stochastic gradient descent with momentum (Sutskever et al. 2013, in the form without the factor of lr in the buffer).
+// Stochastic gradient descent with momentum (Sutskever et al. 2013, in the form without the factor of lr in the
+// buffer).
 template <class S>
 struct SgdNumbers {
   S lr, momentum, undamped, weight_decay;  // undamped = 1 - dampening
@@ -31,9 +32,9 @@ FUSELET_FN void sgd_update(const SgdNumbers<Scalar<V>>& s, V& p, V g, V& buffer)
 template <class S>
 struct AdamNumbers {
   S beta1, one_minus_beta1, beta2, one_minus_beta2, eps;
-  S step_size;         // lr / (1 - beta1^t)
-  S root_correction;   // sqrt(1 - beta2^t)
-  S decay;             // weight_decay, or with `decoupled` 1 - lr * weight_decay
+  S step_size;        // lr / (1 - beta1^t)
+  S root_correction;  // sqrt(1 - beta2^t)
+  S decay;            // weight_decay, or with `decoupled` 1 - lr * weight_decay
   bool has_decay, decoupled, maximize;
 };
 
@@ -42,7 +43,10 @@ template <class V>
 FUSELET_FN void adam_update(const AdamNumbers<Scalar<V>>& s, V& p, V g, V& m, V& v) {
   if (s.maximize) g = -g;
   if (s.has_decay) {
-    if (s.decoupled) p = p * s.decay; else g = g + p * s.decay;
+    if (s.decoupled)
+      p = p * s.decay;
+    else
+      g = g + p * s.decay;
   }
   m = m * s.beta1 + g * s.one_minus_beta1;
   v = v * s.beta2 + g * g * s.one_minus_beta2;

@@ -18,7 +18,8 @@ std::vector<double> product(const Tensor& a, const Tensor& b) {
     for (int64_t row = 0; row < m; ++row) {
       for (int64_t col = 0; col < n; ++col) {
         double sum = 0;
-        for (int64_t j = 0; j < k; ++j) sum += x[static_cast<size_t>((i * m + row) * k + j)] * y[static_cast<size_t>((i * k + j) * n + col)];
+        for (int64_t j = 0; j < k; ++j)
+          sum += x[static_cast<size_t>((i * m + row) * k + j)] * y[static_cast<size_t>((i * k + j) * n + col)];
         out.push_back(sum);
       }
     }
@@ -28,7 +29,8 @@ std::vector<double> product(const Tensor& a, const Tensor& b) {
 
 TEST_CASE("products of matrices of every layout and dtype") {
   for (DType t : {kFloat64, kFloat32, kFloat16, kBFloat16, kInt64, kInt32, kInt8}) {
-    Tensor a = filled({7, 5}, t, [](int64_t i) { return i % 5 - 2; }), b = filled({5, 6}, t, [](int64_t i) { return i % 7 - 3; });
+    Tensor a = filled({7, 5}, t, [](int64_t i) { return i % 5 - 2; }),
+           b = filled({5, 6}, t, [](int64_t i) { return i % 7 - 3; });
     check_values(matmul(a, b), product(a, b));
     CHECK(matmul(a, b).dtype() == t);
     check_values(matmul(b.t(), a.t()), product(b.t(), a.t()));
@@ -37,7 +39,8 @@ TEST_CASE("products of matrices of every layout and dtype") {
 }
 
 TEST_CASE("ranks of one to four broadcast") {
-  Tensor v = varied({5}), w = varied({5}, kFloat32, 2), m = varied({4, 5}, kFloat32, 3), n = varied({5, 3}, kFloat32, 4);
+  Tensor v = varied({5}), w = varied({5}, kFloat32, 2), m = varied({4, 5}, kFloat32, 3),
+         n = varied({5, 3}, kFloat32, 4);
   check_values(matmul(v, w), product(v.unsqueeze(0), w.unsqueeze(1)));
   CHECK(matmul(v, w).dim() == 0);
   check_values(matmul(m, v), product(m, v.unsqueeze(1)));
@@ -103,18 +106,24 @@ TEST_CASE("convolution and its gradients are the sums of their definition") {
     Tensor g = varied({N, O, oh, ow}, kFloat32, 9);
     std::vector<double> vx = x.to_vector(), vk = k.to_vector(), vb = bias.to_vector(), vg = g.to_vector();
     std::vector<double> out(vg.size()), dx(vx.size()), dk(vk.size());
-    for (int64_t n = 0; n < N; ++n) for (int64_t o = 0; o < O; ++o) for (int64_t i = 0; i < oh; ++i) for (int64_t j = 0; j < ow; ++j) {
-      const size_t at = static_cast<size_t>(((n * O + o) * oh + i) * ow + j);
-      out[at] = vb[static_cast<size_t>(o)];
-      for (int64_t c = 0; c < C; ++c) for (int64_t p = 0; p < K; ++p) for (int64_t q = 0; q < K; ++q) {
-        const int64_t r = i * w.stride + p - w.padding, s = j * w.stride + q - w.padding;
-        if (r < 0 || r >= H || s < 0 || s >= W) continue;
-        const size_t px = static_cast<size_t>(((n * C + c) * H + r) * W + s), pk = static_cast<size_t>(((o * C + c) * K + p) * K + q);
-        out[at] += vx[px] * vk[pk];
-        dx[px] += vg[at] * vk[pk];
-        dk[pk] += vg[at] * vx[px];
-      }
-    }
+    for (int64_t n = 0; n < N; ++n)
+      for (int64_t o = 0; o < O; ++o)
+        for (int64_t i = 0; i < oh; ++i)
+          for (int64_t j = 0; j < ow; ++j) {
+            const size_t at = static_cast<size_t>(((n * O + o) * oh + i) * ow + j);
+            out[at] = vb[static_cast<size_t>(o)];
+            for (int64_t c = 0; c < C; ++c)
+              for (int64_t p = 0; p < K; ++p)
+                for (int64_t q = 0; q < K; ++q) {
+                  const int64_t r = i * w.stride + p - w.padding, s = j * w.stride + q - w.padding;
+                  if (r < 0 || r >= H || s < 0 || s >= W) continue;
+                  const size_t px = static_cast<size_t>(((n * C + c) * H + r) * W + s),
+                               pk = static_cast<size_t>(((o * C + c) * K + p) * K + q);
+                  out[at] += vx[px] * vk[pk];
+                  dx[px] += vg[at] * vk[pk];
+                  dk[pk] += vg[at] * vx[px];
+                }
+          }
     check_values(y, out, 1e-6);
     const Dims stride = {w.stride, w.stride}, padding = {w.padding, w.padding};
     check_values(conv2d_input_grad(g, k, x.sizes(), stride, padding), dx, 1e-6);
@@ -125,7 +134,8 @@ TEST_CASE("convolution and its gradients are the sums of their definition") {
 
 TEST_CASE("convolution of no images, and of strided images") {
   CHECK(sizes_of(conv2d(zeros({0, 2, 5, 5}), zeros({3, 2, 3, 3}))) == std::vector<int64_t>{0, 3, 3, 3});
-  CHECK(conv2d_weight_grad(zeros({0, 3, 3, 3}), zeros({0, 2, 5, 5}), {3, 2, 3, 3}, {1, 1}, {0, 0}).abs().sum().item() == 0);
+  CHECK(conv2d_weight_grad(zeros({0, 3, 3, 3}), zeros({0, 2, 5, 5}), {3, 2, 3, 3}, {1, 1}, {0, 0}).abs().sum().item() ==
+        0);
   Tensor x = varied({2, 6, 6, 3}).permute({0, 3, 1, 2}), k = varied({4, 3, 3, 3});
   CHECK(same_bits(conv2d(x, k), conv2d(x.contiguous(), k)));
 }

@@ -57,9 +57,11 @@ TEST_CASE("layer_norm and its gradient as their decompositions, with and without
     Tensor x = exp(varied({rows, 6, 11})), g = varied({rows, 6, 11}, kFloat32, 8);
     for (bool affine : {false, true}) {
       Tensor w = affine ? weight : Tensor(), b = affine ? bias : Tensor();
-      auto got = layer_norm_forward(x, {6, 11}, w, b, 1e-5), expected = decompose::layer_norm_forward(x, {6, 11}, w, b, 1e-5);
+      auto got = layer_norm_forward(x, {6, 11}, w, b, 1e-5),
+           expected = decompose::layer_norm_forward(x, {6, 11}, w, b, 1e-5);
       for (size_t i = 0; i < 3; ++i) CHECK(same_bits(got[i], expected[i]));
-      auto grads = layer_norm_grad(g, x, got[1], got[2], w, {6, 11}), expected_grads = decompose::layer_norm_grad(g, x, got[1], got[2], w, {6, 11});
+      auto grads = layer_norm_grad(g, x, got[1], got[2], w, {6, 11}),
+           expected_grads = decompose::layer_norm_grad(g, x, got[1], got[2], w, {6, 11});
       CHECK(same_bits(grads[0], expected_grads[0]));
       for (size_t i : {1, 2}) check_values(grads[i], expected_grads[i].to_vector(), 1e-5);
     }
@@ -88,7 +90,8 @@ TEST_CASE("cross_entropy of ignored rows alone") {
   Tensor z = varied({3, 4}), t = classes({-100, -100, -100});
   CHECK(cross_entropy_forward(z, t, Tensor(), "sum").item() == 0);
   CHECK(std::isnan(cross_entropy_forward(z, t, Tensor(), "mean").item()));
-  for (const char* reduction : {"sum", "mean"}) check_values(cross_entropy_grad(ones({}), z, t, Tensor(), reduction, -100, 0.1), std::vector<double>(12, 0));
+  for (const char* reduction : {"sum", "mean"})
+    check_values(cross_entropy_grad(ones({}), z, t, Tensor(), reduction, -100, 0.1), std::vector<double>(12, 0));
   check_values(cross_entropy_forward(z, t, Tensor(), "none"), {0, 0, 0});
 }
 
@@ -121,7 +124,13 @@ TEST_CASE("fused kernels have the same bits for every thread count") {
   auto all = [&] {
     auto [y, mean, rstd] = layer_norm_forward(x, {300});
     auto grads = layer_norm_grad(x, x, mean, rstd, Tensor(), {300});
-    return std::vector<Tensor>{softmax(x, 0), softmax(x, 1), y, grads[0], grads[1], cross_entropy_forward(x, t), cross_entropy_grad(ones({}), x, t, Tensor(), "mean", -100, 0.1)};
+    return std::vector<Tensor>{softmax(x, 0),
+                               softmax(x, 1),
+                               y,
+                               grads[0],
+                               grads[1],
+                               cross_entropy_forward(x, t),
+                               cross_entropy_grad(ones({}), x, t, Tensor(), "mean", -100, 0.1)};
   };
   cpu::set_num_threads(1);
   std::vector<Tensor> one = all();

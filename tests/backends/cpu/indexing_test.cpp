@@ -15,7 +15,8 @@ TEST_CASE("gather along each dimension, negative indices included") {
   CHECK_THROWS_AS(x.gather(1, ints({3}, {1, 1})), IndexError);
   CHECK_THROWS_WITH(x.gather(1, ints({-4}, {1, 1})), "gather: index -4 is out of range for size 3");
   CHECK(x.gather(1, ints({}, {0, 2})).numel() == 0);
-  for (DType t : {kFloat64, kBFloat16, kInt32, kUInt8, kBool}) check_values(tensor_of({0, 1}, t).gather(0, tensor_of({1, 1, 0}, kUInt8)), {1, 1, 0});
+  for (DType t : {kFloat64, kBFloat16, kInt32, kUInt8, kBool})
+    check_values(tensor_of({0, 1}, t).gather(0, tensor_of({1, 1, 0}, kUInt8)), {1, 1, 0});
   CHECK(full({}, 4.0).gather(0, full({}, 0)).item() == 4);
 }
 
@@ -37,7 +38,8 @@ TEST_CASE("index_select and embedding") {
 
 TEST_CASE("scatter_add adds repeated indices, in place as well") {
   Tensor x = zeros({2, 3});
-  check_values(x.scatter_add(1, ints({0, 0, 2, 1}, {2, 2}), tensor_of({1, 2, 3, 4}, kFloat32, {2, 2})), {3, 0, 0, 0, 4, 3});
+  check_values(x.scatter_add(1, ints({0, 0, 2, 1}, {2, 2}), tensor_of({1, 2, 3, 4}, kFloat32, {2, 2})),
+               {3, 0, 0, 0, 4, 3});
   check_values(x.scatter_add(0, ints({1, 1, 0}, {1, 3}), tensor_of({1, 2, 3}, kFloat32, {1, 3})), {0, 0, 3, 1, 2, 0});
   Tensor base = zeros({3, 2});
   base.t().scatter_add_(1, ints({0, -1, 2, 1}, {2, 2}), tensor_of({1, 2, 3, 4}, kFloat32, {2, 2}));
@@ -84,7 +86,8 @@ TEST_CASE("sums by index have the same bits for every thread count") {
   // In index order: the sums of float additions one after another.
   std::vector<float> expected(13 * 40, 0);
   for (int64_t i = 0; i < 5000; ++i) {
-    for (int64_t c = 0; c < 40; ++c) expected[static_cast<size_t>(i * 7919 % 13 * 40 + c)] += source.data<float>()[i * 40 + c];
+    for (int64_t c = 0; c < 40; ++c)
+      expected[static_cast<size_t>(i * 7919 % 13 * 40 + c)] += source.data<float>()[i * 40 + c];
   }
   CHECK(std::memcmp(one.data<float>(), expected.data(), expected.size() * sizeof(float)) == 0);
 }

@@ -27,7 +27,8 @@ TEST_CASE("cat joins, casts and skips empty parts") {
   Tensor joined = cat({tensor_of({1, 2}, kInt32, {1, 2}), tensor_of({3.5, 4, 5, 6}, kFloat32, {2, 2}), zeros({0, 2})});
   CHECK(joined.dtype() == kFloat32);
   check_values(joined, {1, 2, 3.5, 4, 5, 6});
-  check_values(cat({tensor_of({1, 2, 3, 4}, kFloat32, {2, 2}).t(), tensor_of({9, 8}, kFloat32, {2, 1})}, 1), {1, 3, 9, 2, 4, 8});
+  check_values(cat({tensor_of({1, 2, 3, 4}, kFloat32, {2, 2}).t(), tensor_of({9, 8}, kFloat32, {2, 1})}, 1),
+               {1, 3, 9, 2, 4, 8});
 }
 
 TEST_CASE("uniform numbers are those of the draw, element by element") {
@@ -93,11 +94,14 @@ TEST_CASE("dropout keeps by the draw's halfwords and scales by the quantised pro
     REQUIRE(kept[i] == keep);
     REQUIRE(out[i] == doctest::Approx(keep ? in[i] * 65536 / threshold : 0).epsilon(1e-6));
   }
-  check_values(dropout_grad(ones_like(x), mask, 0.3), [&] {
-    std::vector<double> g = kept;
-    for (double& e : g) e *= 65536.0 / threshold;
-    return g;
-  }(), 1e-6);
+  check_values(
+      dropout_grad(ones_like(x), mask, 0.3),
+      [&] {
+        std::vector<double> g = kept;
+        for (double& e : g) e *= 65536.0 / threshold;
+        return g;
+      }(),
+      1e-6);
   auto [all, all_mask] = dropout_forward(x, 0.0);
   check_values(all, in);
   auto [none, no_mask] = dropout_forward(x, 1.0);

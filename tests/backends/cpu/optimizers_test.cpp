@@ -44,7 +44,8 @@ TEST_CASE("Adam over many tensors of any layout, sizes and dtypes") {
 
 TEST_CASE("a functional step leaves its arguments as they are") {
   std::vector<Tensor> p{tensor_of({1, 2})}, g{tensor_of({1, 1})};
-  std::vector<Arg> args{Arg(TensorList(p)), Arg(TensorList(g)), Arg(TensorList()), Arg(), Arg(), Arg(0.0), Arg(0.0), Arg(0.0), Arg(false), Arg(false)};
+  std::vector<Arg> args{Arg(TensorList(p)), Arg(TensorList(g)), Arg(TensorList()), Arg(),      Arg(),
+                        Arg(0.0),           Arg(0.0),           Arg(0.0),          Arg(false), Arg(false)};
   Scalar lr(0.5), step(1);
   args[3] = Arg(lr);
   args[4] = Arg(step);

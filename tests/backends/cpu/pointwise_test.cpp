@@ -20,7 +20,8 @@ TEST_CASE("add of every pair of dtypes gives the sum in the promoted dtype") {
 
 TEST_CASE("every length, body and tail, gives the sum of its elements") {
   for (int64_t n : {0, 1, 3, 7, 8, 15, 16, 17, 31, 33, 1000, 1024, 1025, 5000}) {
-    Tensor x = filled({n}, kFloat32, [](int64_t i) { return i; }), y = filled({n}, kFloat32, [](int64_t i) { return 2 * i + 1; });
+    Tensor x = filled({n}, kFloat32, [](int64_t i) { return i; }),
+           y = filled({n}, kFloat32, [](int64_t i) { return 2 * i + 1; });
     std::vector<double> expected;
     for (int64_t i = 0; i < n; ++i) expected.push_back(static_cast<double>(3 * i + 1));
     check_values(x + y, expected);
@@ -156,7 +157,8 @@ TEST_CASE("matrices are turned around in tiles, whatever their edges") {
   for (DType t : {kFloat64, kFloat32, kBFloat16, kUInt8}) {
     for (auto [rows, cols] : {std::pair<int64_t, int64_t>{64, 64}, {65, 131}, {7, 300}, {300, 5}}) {
       Tensor x = filled({2, rows, cols}, t, [](int64_t i) { return i % 101; });
-      for (const Tensor& turned : {x.permute({0, 2, 1}), x.permute({2, 1, 0}), x.permute({2, 0, 1}), x.permute({1, 2, 0})}) {
+      for (const Tensor& turned :
+           {x.permute({0, 2, 1}), x.permute({2, 1, 0}), x.permute({2, 0, 1}), x.permute({1, 2, 0})}) {
         Tensor dense = turned.contiguous();
         CHECK(dense.is_contiguous());
         check_values(dense, turned.to_vector());

@@ -8,7 +8,8 @@ namespace fuselet::test {
 namespace {
 
 // Sums in double over the dimensions of the mask, by brute force.
-std::vector<double> sums(const Tensor& t, uint64_t mask, const std::function<double(double)>& term = [](double v) { return v; }) {
+std::vector<double> sums(
+    const Tensor& t, uint64_t mask, const std::function<double(double)>& term = [](double v) { return v; }) {
   std::vector<double> values = t.to_vector(), out;
   std::vector<int64_t> sizes = sizes_of(t);
   int64_t outputs = 1;
@@ -39,7 +40,8 @@ Dims dims_of(uint64_t mask) {
 TEST_CASE("sums over every set of dimensions of every layout") {
   // Multiples of 1/64 of few digits: sums are exact in float, so every order gives the same.
   Tensor x = varied({5, 70, 3, 9});
-  for (const Tensor& t : {x, x.permute({3, 1, 0, 2}), x.permute({1, 3, 2, 0}), x.slice(1, 3, 66, 4), x.select(2, 1).unsqueeze(0).expand({2, 5, 70, 9})}) {
+  for (const Tensor& t : {x, x.permute({3, 1, 0, 2}), x.permute({1, 3, 2, 0}), x.slice(1, 3, 66, 4),
+                          x.select(2, 1).unsqueeze(0).expand({2, 5, 70, 9})}) {
     for (uint64_t mask = 1; mask < 16; ++mask) {
       CAPTURE(mask);
       check_values(t.sum(dims_of(mask)), sums(t, mask));
@@ -138,7 +140,8 @@ TEST_CASE("variance takes two passes") {
   Tensor y = varied({40, 30});
   std::vector<double> mean = sums(y, 1);
   std::vector<double> expected(30, 0), v = y.to_vector();
-  for (size_t i = 0; i < v.size(); ++i) expected[i % 30] += (v[i] - mean[i % 30] / 40) * (v[i] - mean[i % 30] / 40) / 39;
+  for (size_t i = 0; i < v.size(); ++i)
+    expected[i % 30] += (v[i] - mean[i % 30] / 40) * (v[i] - mean[i % 30] / 40) / 39;
   check_values(y.var(0), expected, 1e-6);
   check_values(y.t().var(1), expected, 1e-6);
   CHECK(std::isnan(tensor_of({1}).var(IntList{}, 1).item()));
@@ -147,11 +150,14 @@ TEST_CASE("variance takes two passes") {
 TEST_CASE("mean divides before narrowing and casts first") {
   CHECK(tensor_of({1, 2, 6}, kInt32).mean(IntList{}, false, kFloat32).item() == 3);
   CHECK_THROWS_AS(tensor_of({1, 2}, kInt32).mean(), Error);
-  check_values(varied({4, 6}).mean(1), [] {
-    std::vector<double> s = sums(varied({4, 6}), 2);
-    for (double& e : s) e /= 6;
-    return s;
-  }(), 1e-7);
+  check_values(
+      varied({4, 6}).mean(1),
+      [] {
+        std::vector<double> s = sums(varied({4, 6}), 2);
+        for (double& e : s) e /= 6;
+        return s;
+      }(),
+      1e-7);
 }
 
 TEST_CASE("bits depend neither on threads nor on layout") {

@@ -32,7 +32,8 @@ Tensor filled(IntList sizes, DType dtype, F&& value) {
 
 // Pseudo-random numbers of [-2, 2), multiples of 1/64, so that small sums of products are exact in float.
 inline Tensor varied(IntList sizes, DType dtype = DType::Float32, int64_t seed = 1) {
-  return filled(sizes, dtype, [seed](int64_t i) { return static_cast<double>((i * 7919 + seed * 104729) % 257 - 128) / 64; });
+  return filled(sizes, dtype,
+                [seed](int64_t i) { return static_cast<double>((i * 7919 + seed * 104729) % 257 - 128) / 64; });
 }
 
 inline std::vector<int64_t> sizes_of(const Tensor& t) {
@@ -54,7 +55,8 @@ inline void check_values(const Tensor& t, const std::vector<double>& expected, d
 inline bool same_bits(const Tensor& a, const Tensor& b) {
   Tensor x = cpu::copy_of(a), y = cpu::copy_of(b);
   return x.dtype() == y.dtype() && same_sizes(x.sizes(), y.sizes()) &&
-         (x.numel() == 0 || std::memcmp(x.raw_data(), y.raw_data(), static_cast<size_t>(x.numel()) * size_of(x.dtype())) == 0);
+         (x.numel() == 0 ||
+          std::memcmp(x.raw_data(), y.raw_data(), static_cast<size_t>(x.numel()) * size_of(x.dtype())) == 0);
 }
 
 }  // namespace fuselet::test
