@@ -4,6 +4,7 @@
 #include <doctest/doctest.h>
 
 #include <algorithm>
+#include <cmath>
 #include <string_view>
 
 #include "core/dispatch.h"
@@ -36,6 +37,9 @@ constexpr Excluded kOnceDifferentiable[] = {
     {"layer_norm", -1, "layer_norm_grad has no VJP of its own"},
 };
 
+// Of several float results only the first is differentiable.
+constexpr std::string_view kFirstResultOnly[] = {"layer_norm_forward"};
+
 // Composites whose result does not depend on the elements of their arguments.
 constexpr std::string_view kConstant[] = {"zeros", "ones", "zeros_like", "ones_like", "full_like", "rand_like", "randn_like"};
 
@@ -44,9 +48,37 @@ bool lists(const Excluded (&list)[N], std::string_view op, int arg) {
   return std::any_of(std::begin(list), std::end(list), [&](const Excluded& e) { return e.op == op && e.arg == arg; });
 }
 
-bool is_checked(const Op& op) {
-  if (!op.composite) return op.differentiable;
-  return std::find(std::begin(kConstant), std::end(kConstant), std::string_view(op.name)) == std::end(kConstant);
+template <size_t N>
+bool names(const std::string_view (&list)[N], const Op& op) {
+  return std::find(std::begin(list), std::end(list), std::string_view(op.name)) != std::end(list);
+}
+
+bool is_checked(const Op& op) { return op.composite ? !names(kConstant, op) : op.differentiable; }
+
+// Differences see what the gradient leaves out by definition: the row of padding_idx.
+bool hides_gradient(const Op& op, const OpSample& sample) {
+  return std::string_view(op.name) == "embedding" && !std::holds_alternative<std::monostate>(sample.args[2]);
+}
+
+// Differences of 1e-6 drown in the rounding of a narrower type, and tell nothing where there is no number.
+bool can_differ(const std::vector<Tensor>& outputs) {
+  bool any = false;
+  for (const Tensor& t : outputs) {
+    if (!is_float(t.dtype())) continue;
+    if (t.dtype() != DType::Float64) return false;
+    for (double v : t.to_vector()) {
+      if (std::isnan(v)) return false;
+    }
+    any = any || t.requires_grad();
+  }
+  return any;
+}
+
+bool mixes_floats(const OpSample& sample) {
+  return std::any_of(sample.args.begin(), sample.args.end(), [](const OwnedArg& arg) {
+    const Tensor* t = std::get_if<Tensor>(&arg);
+    return t && is_float(t->dtype()) && t->dtype() != DType::Float64;
+  });
 }
 
 bool repeats_memory(const Tensor& t) {
@@ -73,10 +105,12 @@ struct Differentiated {
     }
   }
 
-  // Differences move one element at a time, so each needs memory of its own.
+  // Differences move one element at a time, so each needs memory of its own, and a value of its own where there are ties.
   void take(Tensor& t) {
     if (t.dtype() != DType::Float64) return;
-    t = repeats_memory(t) ? tensor_of(concrete(t), DType::Float64, t.to_vector()) : copy_of(t);
+    std::vector<double> values = t.to_vector();
+    for (size_t i = 0; i < values.size(); ++i) values[i] += 1e-4 * static_cast<double>(i);
+    t = repeats_memory(t) ? tensor_of(concrete(t), DType::Float64, values) : copy_of(t);
     t.requires_grad_();
     inputs.push_back(t);
     elements += t.numel();
@@ -99,7 +133,9 @@ struct Differentiated {
     std::vector<Arg> args;
     for (const OwnedArg& arg : owned) args.push_back(view_of(arg));
     manual_seed(5);  // the same mask on every call
-    return call_operator(op, args, false, Location::current());
+    std::vector<Tensor> outs = call_operator(op, args, false, Location::current());
+    if (names(kFirstResultOnly, op)) outs.resize(1);
+    return outs;
   }
 };
 
@@ -112,13 +148,12 @@ void check_all(bool twice, Check&& check) {
     std::string failure;
     for (const OpSample& sample : samples_of(op, DType::Float64)) {
       Differentiated f(op, sample);
-      if (f.inputs.empty() || f.elements > kMostElements || !failure.empty()) continue;
+      if (f.inputs.empty() || f.elements > kMostElements || !failure.empty() || hides_gradient(op, sample)) continue;
+      // A rule may compute on the narrower operand in its own dtype, which shows in second differences.
+      if (twice && mixes_floats(sample)) continue;
       try {
         ++calls;
-        std::vector<Tensor> outputs = f(f.inputs);
-        // Casts to integers and the like have no gradient.
-        if (std::none_of(outputs.begin(), outputs.end(), [](const Tensor& t) { return t.requires_grad(); })) continue;
-        check(f);
+        if (can_differ(f(f.inputs))) check(f);
       } catch (const std::exception& e) {
         failure = describe(op, sample) + ": " + e.what();
       }
