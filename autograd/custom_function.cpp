@@ -14,11 +14,12 @@ class CustomNode final : public GradNode {
 
   std::vector<Tensor> apply(std::vector<Tensor> grads) override {
     std::vector<Tensor> out = backward_(std::move(grads));
-    FUSELET_CHECK(out.size() == edges.size(), name_, ": backward gave ", out.size(), " gradients for ", edges.size(), " inputs");
+    FUSELET_CHECK(out.size() == edges.size(), name_, ": backward gave ", out.size(), " gradients for ", edges.size(),
+                  " inputs");
     for (size_t i = 0; i < out.size(); ++i) {
       if (!out[i].defined()) continue;
-      FUSELET_CHECK(same_sizes(out[i].sizes(), input_sizes_[i]), name_, ": backward gave a gradient of shape ", to_string(out[i].sizes()),
-                    " for input ", i, " of shape ", to_string(input_sizes_[i]));
+      FUSELET_CHECK(same_sizes(out[i].sizes(), input_sizes_[i]), name_, ": backward gave a gradient of shape ",
+                    to_string(out[i].sizes()), " for input ", i, " of shape ", to_string(input_sizes_[i]));
     }
     return out;
   }
@@ -36,8 +37,9 @@ class CustomNode final : public GradNode {
 
 }  // namespace
 
-void record_custom_function(const std::string& name, const std::vector<Tensor>& inputs, const std::vector<Tensor>& outputs,
-                            CustomBackward backward, std::function<void()> released) {
+void record_custom_function(const std::string& name, const std::vector<Tensor>& inputs,
+                            const std::vector<Tensor>& outputs, CustomBackward backward,
+                            std::function<void()> released) {
   if (!dispatch_state().grad_enabled) return;
   auto node = make_intrusive<CustomNode>(name, std::move(backward), std::move(released));
   bool any = false;

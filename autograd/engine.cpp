@@ -45,7 +45,8 @@ class BackwardRun {
   void accumulate() {
     GradModeGuard mode(options_.create_graph);
     std::vector<std::pair<TensorImplPtr, Tensor>> sums;
-    for (TensorImplPtr& leaf : leaf_order_) sums.emplace_back(leaf, run_leaf_hooks(*leaf, std::move(leaf_sums_[leaf.get()])));
+    for (TensorImplPtr& leaf : leaf_order_)
+      sums.emplace_back(leaf, run_leaf_hooks(*leaf, std::move(leaf_sums_[leaf.get()])));
     leaf_sums_.clear();
     static std::mutex mutex;  // several threads may add to one leaf
     std::lock_guard lock(mutex);
@@ -142,7 +143,8 @@ class BackwardRun {
     std::vector<Tensor> inputs(node->edges.size());
     if (any && p.wanted) {
       inputs = node->apply(std::move(grads));
-      FUSELET_INTERNAL_CHECK(inputs.size() == node->edges.size(), concat("backward of ", node->name(), " gave a wrong number of gradients"));
+      FUSELET_INTERNAL_CHECK(inputs.size() == node->edges.size(),
+                             concat("backward of ", node->name(), " gave a wrong number of gradients"));
       if (!options_.retain_graph) node->release_saved();
     }
     for (size_t i = 0; i < node->edges.size(); ++i) {
@@ -203,7 +205,8 @@ struct Start {
 };
 
 Start check_outputs(const std::vector<Tensor>& outputs, std::vector<Tensor> grads) {
-  FUSELET_CHECK(grads.empty() || grads.size() == outputs.size(), "backward: ", outputs.size(), " outputs but ", grads.size(), " gradients");
+  FUSELET_CHECK(grads.empty() || grads.size() == outputs.size(), "backward: ", outputs.size(), " outputs but ",
+                grads.size(), " gradients");
   grads.resize(outputs.size());
   Start start;
   for (size_t i = 0; i < outputs.size(); ++i) {
@@ -212,13 +215,13 @@ Start check_outputs(const std::vector<Tensor>& outputs, std::vector<Tensor> grad
     FUSELET_CHECK(start.edges.back().exists(), "backward: the tensor of shape ", to_string(out.sizes()),
                   " does not require grad and has no history");
     if (!grads[i].defined()) {
-      FUSELET_CHECK(out.impl()->numel() == 1, "backward: a gradient must be given for a tensor of shape ", to_string(out.sizes()),
-                    "; only for a single element it is 1 by default");
+      FUSELET_CHECK(out.impl()->numel() == 1, "backward: a gradient must be given for a tensor of shape ",
+                    to_string(out.sizes()), "; only for a single element it is 1 by default");
       NoGradGuard no_grad;
       grads[i] = ones_like(out);
     }
-    FUSELET_CHECK(same_sizes(grads[i].sizes(), out.sizes()), "backward: the gradient has shape ", to_string(grads[i].sizes()),
-                  " but the tensor has shape ", to_string(out.sizes()));
+    FUSELET_CHECK(same_sizes(grads[i].sizes(), out.sizes()), "backward: the gradient has shape ",
+                  to_string(grads[i].sizes()), " but the tensor has shape ", to_string(out.sizes()));
     if (grads[i].dtype() != out.dtype()) grads[i] = grads[i].cast(out.dtype());
   }
   start.grads = std::move(grads);
@@ -236,8 +239,8 @@ void backward(const std::vector<Tensor>& outputs, std::vector<Tensor> grad_outpu
   run.accumulate();
 }
 
-std::vector<Tensor> grad(const std::vector<Tensor>& outputs, const std::vector<Tensor>& inputs, std::vector<Tensor> grad_outputs,
-                         BackwardOptions options, bool allow_unused) {
+std::vector<Tensor> grad(const std::vector<Tensor>& outputs, const std::vector<Tensor>& inputs,
+                         std::vector<Tensor> grad_outputs, BackwardOptions options, bool allow_unused) {
   options.retain_graph = options.retain_graph || options.create_graph;
   Start start = check_outputs(outputs, std::move(grad_outputs));
   std::vector<Capture> captures;
@@ -249,8 +252,8 @@ std::vector<Tensor> grad(const std::vector<Tensor>& outputs, const std::vector<T
   BackwardRun run(options, std::move(captures), true);
   run.walk(start.edges, start.grads);
   for (size_t i = 0; i < inputs.size(); ++i) {
-    FUSELET_CHECK(run.captured()[i].defined() || allow_unused, "grad: the outputs do not depend on input ", i, " of shape ",
-                  to_string(inputs[i].sizes()), "; pass allow_unused=True to get nothing for it");
+    FUSELET_CHECK(run.captured()[i].defined() || allow_unused, "grad: the outputs do not depend on input ", i,
+                  " of shape ", to_string(inputs[i].sizes()), "; pass allow_unused=True to get nothing for it");
   }
   return std::move(run.captured());
 }

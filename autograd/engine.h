@@ -1,7 +1,7 @@
 // The backward engine: walks the tape from the outputs, newest node first, without recursion, on the caller's thread.
 //
-// Gradients of leaves are added up first and written to `.grad` only when the whole walk has succeeded, so an error leaves
-// every `.grad` as it was. With create_graph the walk itself is recorded.
+// Gradients of leaves are added up first and written to `.grad` only when the whole walk has succeeded, so an error
+// leaves every `.grad` as it was. With create_graph the walk itself is recorded.
 #pragma once
 #include <vector>
 
@@ -20,7 +20,8 @@ void backward(const std::vector<Tensor>& outputs, std::vector<Tensor> grad_outpu
 
 // The gradients of `outputs` with respect to `inputs`; touches no `.grad`. Error for an input that the outputs do not
 // depend on, unless allow_unused (then an undefined tensor).
-std::vector<Tensor> grad(const std::vector<Tensor>& outputs, const std::vector<Tensor>& inputs, std::vector<Tensor> grad_outputs = {},
-                         BackwardOptions options = {}, bool allow_unused = false);
+std::vector<Tensor> grad(const std::vector<Tensor>& outputs, const std::vector<Tensor>& inputs,
+                         std::vector<Tensor> grad_outputs = {}, BackwardOptions options = {},
+                         bool allow_unused = false);
 
 }  // namespace fuselet

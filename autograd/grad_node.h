@@ -1,8 +1,8 @@
 // The backward tape: nodes, and the edges between them.
 //
-// A node stands for one forward call. It takes the gradients of the call's outputs and gives those of its inputs; edge i
-// says where the gradient of input i goes: into output `index` of another node, or into a leaf tensor. Nodes are numbered
-// in the order of the forward pass. A chain of any length is destroyed without recursion.
+// A node stands for one forward call. It takes the gradients of the call's outputs and gives those of its inputs; edge
+// i says where the gradient of input i goes: into output `index` of another node, or into a leaf tensor. Nodes are
+// numbered in the order of the forward pass. A chain of any length is destroyed without recursion.
 #pragma once
 #include <cstdint>
 #include <functional>
@@ -50,7 +50,8 @@ class GradNode : public GradNodeBase {
   void destroy() noexcept override;
 };
 
-// Where the gradient of `t` goes; an empty edge if it needs none. A view whose base was written since is taken again first.
+// Where the gradient of `t` goes; an empty edge if it needs none. A view whose base was written since is taken again
+// first.
 Edge gradient_edge(const Tensor& t);
 // Makes `node`'s output `index` the origin of `t`.
 void set_history(const Tensor& t, const GradNodePtr& node, uint32_t index);

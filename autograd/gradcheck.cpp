@@ -54,7 +54,8 @@ std::vector<Tensor> differentiable(const std::vector<Tensor>& inputs) {
 
 void gradcheck(const TensorFunction& f, const std::vector<Tensor>& inputs, GradcheckOptions options) {
   std::vector<Tensor> checked = differentiable(inputs);
-  for (const Tensor& t : checked) FUSELET_CHECK(t.dtype() == DType::Float64, "gradcheck: inputs must be float64, got ", name_of(t.dtype()));
+  for (const Tensor& t : checked)
+    FUSELET_CHECK(t.dtype() == DType::Float64, "gradcheck: inputs must be float64, got ", name_of(t.dtype()));
   std::vector<Tensor> outputs = floating_outputs(f, inputs);
   std::vector<Tensor> weights = directions(outputs, 0);
   std::vector<Tensor> connected, connected_weights;
@@ -66,7 +67,8 @@ void gradcheck(const TensorFunction& f, const std::vector<Tensor>& inputs, Gradc
   FUSELET_CHECK(!connected.empty(), "gradcheck: no output depends on an input that requires grad");
   std::vector<Tensor> analytic = grad(connected, checked, connected_weights, {}, true);
   for (size_t k = 0; k < checked.size(); ++k) {
-    std::vector<double> a = analytic[k].defined() ? analytic[k].to_vector() : std::vector<double>(static_cast<size_t>(checked[k].numel()));
+    std::vector<double> a =
+        analytic[k].defined() ? analytic[k].to_vector() : std::vector<double>(static_cast<size_t>(checked[k].numel()));
     size_t element = 0;
     for_each_offset(checked[k].sizes(), checked[k].strides(), [&](int64_t offset) {
       NoGradGuard no_grad;
@@ -78,8 +80,8 @@ void gradcheck(const TensorFunction& f, const std::vector<Tensor>& inputs, Gradc
       double below = weighted_sum(floating_outputs(f, inputs), weights);
       *x = saved;
       double numeric = (above - below) / (2 * options.step), got = a[element];
-      FUSELET_CHECK(std::abs(got - numeric) <= options.atol + options.rtol * std::abs(numeric), "gradcheck: input ", k, ", element ", element,
-                    " at ", saved, ": backward gives ", got, ", differences give ", numeric);
+      FUSELET_CHECK(std::abs(got - numeric) <= options.atol + options.rtol * std::abs(numeric), "gradcheck: input ", k,
+                    ", element ", element, " at ", saved, ": backward gives ", got, ", differences give ", numeric);
       ++element;
     });
   }

@@ -8,8 +8,8 @@
 namespace fuselet {
 
 struct GradcheckOptions {
-  double step = 1e-6;   // of the difference quotient
-  double atol = 1e-5;   // |analytic - numeric| <= atol + rtol * |numeric|
+  double step = 1e-6;  // of the difference quotient
+  double atol = 1e-5;  // |analytic - numeric| <= atol + rtol * |numeric|
   double rtol = 1e-3;
 };
 

@@ -45,7 +45,8 @@ void run_in_place(Call& call) {
   const AutogradMeta* a = targets[0].impl()->autograd();
   if (a && a->view_base) {
     FUSELET_CHECK(is_dense(a->view_base->sizes(), a->view_base->strides()), call.op->name,
-                  "_: the written view belongs to a tensor with gaps in memory, through which no gradient is recorded; clone() it first");
+                  "_: the written view belongs to a tensor with gaps in memory, through which no gradient is recorded; "
+                  "clone() it first");
   }
   Edge replaced = edge_to_replace(targets[0]);
   rebase_history(targets[0], run_recorded(call), 0, replaced);

@@ -20,7 +20,8 @@ TensorMeta meta_of(const Tensor& t) {
 // The same memory without history: an output that its own node keeps must not keep the node.
 Tensor without_history(const Tensor& t) {
   TensorImpl* impl = t.impl();
-  auto copy = make_intrusive<TensorImpl>(impl->storage(), Dims(impl->sizes()), Dims(impl->strides()), impl->offset(), impl->dtype());
+  auto copy = make_intrusive<TensorImpl>(impl->storage(), Dims(impl->sizes()), Dims(impl->strides()), impl->offset(),
+                                         impl->dtype());
   copy->deferred() = impl->deferred();
   return Tensor(std::move(copy));
 }
@@ -80,16 +81,19 @@ void OpNode::save_results(const Call& call) {
 }
 
 const Tensor& OpNode::unpack(const SavedTensor& saved, const char* what, int index) const {
-  FUSELET_INTERNAL_CHECK(saved.present, concat("the VJP of ", op_.name, " reads ", what, " ", index, ", which its row does not save"));
+  FUSELET_INTERNAL_CHECK(saved.present,
+                         concat("the VJP of ", op_.name, " reads ", what, " ", index, ", which its row does not save"));
   FUSELET_CHECK(saved.tensor.version() == saved.version, op_.name, ": ", what, " '",
-                what[0] == 'r' ? "result" : op_.args[static_cast<size_t>(index)].name, "' of shape ", to_string(saved.tensor.sizes()),
-                " was saved for backward at version ", saved.version, " and has been written in place since: it is now at version ",
-                saved.tensor.version(), line.empty() ? "" : "; the forward call stands at ", line);
+                what[0] == 'r' ? "result" : op_.args[static_cast<size_t>(index)].name, "' of shape ",
+                to_string(saved.tensor.sizes()), " was saved for backward at version ", saved.version,
+                " and has been written in place since: it is now at version ", saved.tensor.version(),
+                line.empty() ? "" : "; the forward call stands at ", line);
   return saved.tensor;
 }
 
 std::vector<Tensor> OpNode::apply(std::vector<Tensor> grads) {
-  FUSELET_CHECK(!released_, op_.name, ": backward through this part of the graph a second time: what it had saved was freed by the first; ",
+  FUSELET_CHECK(!released_, op_.name,
+                ": backward through this part of the graph a second time: what it had saved was freed by the first; ",
                 "pass retain_graph=True to the first one");
   VjpContext context(*this, std::move(grads));
   input_grads_.assign(edges.size(), Tensor());
@@ -106,8 +110,9 @@ void OpNode::release_saved() {
 bool VjpContext::needs(int i, int k) const {
   size_t e = static_cast<size_t>(node_.edge_of(i, k));
   bool is_tensor = std::holds_alternative<std::monostate>(node_.args_[static_cast<size_t>(i)]);
-  size_t last = static_cast<size_t>(i) + 1 < node_.first_edge_.size() ? static_cast<size_t>(node_.first_edge_[static_cast<size_t>(i) + 1])
-                                                                      : node_.edges.size();
+  size_t last = static_cast<size_t>(i) + 1 < node_.first_edge_.size()
+                    ? static_cast<size_t>(node_.first_edge_[static_cast<size_t>(i) + 1])
+                    : node_.edges.size();
   return is_tensor && e < last && node_.edges[e].exists();
 }
 
@@ -132,7 +137,9 @@ Tensor VjpContext::result(int i) const {
   return t;
 }
 
-const TensorMeta& VjpContext::meta(int i, int k) const { return node_.input_metas_[static_cast<size_t>(node_.edge_of(i, k))]; }
+const TensorMeta& VjpContext::meta(int i, int k) const {
+  return node_.input_metas_[static_cast<size_t>(node_.edge_of(i, k))];
+}
 
 int VjpContext::list_size(int i) const {
   size_t next = static_cast<size_t>(i) + 1;

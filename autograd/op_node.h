@@ -29,10 +29,10 @@ class OpNode final : public GradNode {
   int edge_of(int arg, int k) const { return first_edge_[static_cast<size_t>(arg)] + k; }
 
   const Op& op_;
-  std::vector<OwnedArg> args_;         // plain arguments; tensors are left out
+  std::vector<OwnedArg> args_;  // plain arguments; tensors are left out
   std::vector<SavedTensor> saved_args_;
   std::vector<SavedTensor> saved_results_;
-  std::vector<int> first_edge_;        // of each argument
+  std::vector<int> first_edge_;          // of each argument
   std::vector<TensorMeta> input_metas_;  // one an edge
   std::vector<Tensor> input_grads_;      // while a rule runs
   bool saves_anything_ = false;

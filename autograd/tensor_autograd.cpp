@@ -10,8 +10,11 @@
 namespace fuselet {
 
 Tensor& Tensor::requires_grad_(bool on) {
-  FUSELET_CHECK(!on || is_float(dtype()), "requires_grad_: only floating tensors can require grad, got ", name_of(dtype()));
-  FUSELET_CHECK(is_leaf(), "requires_grad_: only a leaf can change whether it requires grad; use detach() for a tensor outside the graph");
+  FUSELET_CHECK(!on || is_float(dtype()), "requires_grad_: only floating tensors can require grad, got ",
+                name_of(dtype()));
+  FUSELET_CHECK(
+      is_leaf(),
+      "requires_grad_: only a leaf can change whether it requires grad; use detach() for a tensor outside the graph");
   if (on || impl_->autograd()) impl_->make_autograd().requires_grad = on;
   return *this;
 }
@@ -25,8 +28,9 @@ Tensor Tensor::grad() const {
 
 void Tensor::set_grad(Tensor grad) {
   if (grad.defined()) {
-    FUSELET_CHECK(same_sizes(grad.sizes(), sizes()) && grad.dtype() == dtype(), "set_grad: expected a gradient of shape ", to_string(sizes()),
-                  " and dtype ", name_of(dtype()), ", got ", to_string(grad.sizes()), " and ", name_of(grad.dtype()));
+    FUSELET_CHECK(same_sizes(grad.sizes(), sizes()) && grad.dtype() == dtype(),
+                  "set_grad: expected a gradient of shape ", to_string(sizes()), " and dtype ", name_of(dtype()),
+                  ", got ", to_string(grad.sizes()), " and ", name_of(grad.dtype()));
   }
   if (Recording* recording = dispatch_state().recording) recording->before_grad_change(*impl_);
   if (grad.defined() || impl_->autograd()) impl_->make_autograd().grad = grad.ptr();

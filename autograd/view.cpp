@@ -60,7 +60,8 @@ class ViewReadNode final : public GradNode {
     if (!grads[0].defined()) return {Tensor()};
     Dims memory_sizes;
     for (SymInt d : memory_order(base_)) memory_sizes.push_back(base_.sizes[static_cast<size_t>(d.word())]);
-    Tensor g = as_strided_grad(grads[0], memory_sizes, contiguous_strides(memory_sizes), view_.strides, view_.offset - base_.offset);
+    Tensor g = as_strided_grad(grads[0], memory_sizes, contiguous_strides(memory_sizes), view_.strides,
+                               view_.offset - base_.offset);
     return {from_memory_order(g, base_)};
   }
 

@@ -1,8 +1,8 @@
 // Note [In-place on views]
-// A view made while gradients are recorded remembers its base. Writing into the view changes the base, so the base gets a
-// new place on the tape: a node that routes the written region's gradient to the writing operator and the rest to the
-// base's old place. The base's generation counts such changes; a view (this one and every other) that is behind takes its
-// place on the tape again, as a strided view of the base, when its gradient edge is next asked for.
+// A view made while gradients are recorded remembers its base. Writing into the view changes the base, so the base gets
+// a new place on the tape: a node that routes the written region's gradient to the writing operator and the rest to the
+// base's old place. The base's generation counts such changes; a view (this one and every other) that is behind takes
+// its place on the tape again, as a strided view of the base, when its gradient edge is next asked for.
 #pragma once
 #include "autograd/grad_node.h"
 

@@ -1,5 +1,5 @@
-// What a VJP rule sees: the gradients of the outputs, what the forward call saved, and where to put the gradients of the
-// inputs. Rules are written in differentiable operators, so they record and differentiate again.
+// What a VJP rule sees: the gradients of the outputs, what the forward call saved, and where to put the gradients of
+// the inputs. Rules are written in differentiable operators, so they record and differentiate again.
 #pragma once
 #include "autograd/grad_node.h"
 
@@ -27,7 +27,8 @@ class VjpContext {
   const Tensor& grad(size_t output = 0) const { return grads_[output]; }
   // True iff the gradient of argument `i` (entry `k` of a list) is wanted.
   bool needs(int i, int k = 0) const;
-  // Saved arguments and results; Error if they were written since the forward call. Undefined for an absent optional one.
+  // Saved arguments and results; Error if they were written since the forward call. Undefined for an absent optional
+  // one.
   Tensor tensor(int i) const;
   SavedOperand operand(int i) const;
   Tensor result(int i = 0) const;

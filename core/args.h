@@ -1,5 +1,5 @@
-// The argument types of the generated operator functions. Each converts from what a caller has at hand and is only a view:
-// it must not outlive the call.
+// The argument types of the generated operator functions. Each converts from what a caller has at hand and is only a
+// view: it must not outlive the call.
 #pragma once
 #include <initializer_list>
 #include <optional>
@@ -24,8 +24,7 @@ class IntList {
   IntList(const std::vector<int64_t>& v) : view_(reinterpret_cast<const SymInt*>(v.data()), v.size()) {}
   // One dimension: x.sum(0).
   template <class Int>
-    requires std::is_integral_v<Int>
-  IntList(Int v) : single_(v), is_single_(true) {}
+  requires std::is_integral_v<Int> IntList(Int v) : single_(v), is_single_(true) {}
   DimsView view() const { return is_single_ ? DimsView(&single_, 1) : view_; }
 
  private:
@@ -55,8 +54,8 @@ class Operand {
   Operand(const Tensor& t, Location line = Location::current()) : tensor_(&t), line_(line) {}
   Operand(const Scalar& s, Location line = Location::current()) : scalar_(s), line_(line) {}
   template <class T>
-    requires std::is_arithmetic_v<T>
-  Operand(T number, Location line = Location::current()) : scalar_(number), line_(line) {}
+  requires std::is_arithmetic_v<T> Operand(T number, Location line = Location::current())
+      : scalar_(number), line_(line) {}
   Operand(CellPtr cell, Location line = Location::current()) : scalar_(std::move(cell)), line_(line) {}
 
   const Tensor* tensor() const { return tensor_; }

@@ -23,8 +23,8 @@ Device parse_device(std::string_view text) {
     std::string_view digits = text.substr(kind.size() + 1);
     int index = -1;
     auto [end, err] = std::from_chars(digits.data(), digits.data() + digits.size(), index);
-    FUSELET_CHECK(err == std::errc() && end == digits.data() + digits.size() && index >= 0 && index < 128,
-                  "device '", text, "': expected a number after the colon");
+    FUSELET_CHECK(err == std::errc() && end == digits.data() + digits.size() && index >= 0 && index < 128, "device '",
+                  text, "': expected a number after the colon");
     FUSELET_CHECK(device.type != DeviceType::CPU || index == 0, "device '", text, "': there is one CPU device, cpu:0");
     device.index = static_cast<int8_t>(index);
   }

@@ -26,7 +26,8 @@ void enter(int first, Call& call) {
 
 Tensor make_empty(const TensorMeta& meta) {
   size_t bytes = static_cast<size_t>(numel_of(meta.sizes).concrete()) * size_of(meta.dtype);
-  return Tensor(make_intrusive<TensorImpl>(make_intrusive<Storage>(bytes, meta.device), meta.sizes, meta.strides, 0, meta.dtype));
+  return Tensor(
+      make_intrusive<TensorImpl>(make_intrusive<Storage>(bytes, meta.device), meta.sizes, meta.strides, 0, meta.dtype));
 }
 
 constexpr int kInlineOutputs = 4;
@@ -74,14 +75,16 @@ const char* name_of(Layer layer) {
 }
 
 void check_writable(const Call& call, const Tensor& target, const TensorMeta& meta) {
-  FUSELET_CHECK(same_sizes(target.sizes(), meta.sizes), call.op->name, "_: the result has shape ", to_string(meta.sizes),
-                " but the tensor to be written has shape ", to_string(target.sizes()));
+  FUSELET_CHECK(same_sizes(target.sizes(), meta.sizes), call.op->name, "_: the result has shape ",
+                to_string(meta.sizes), " but the tensor to be written has shape ", to_string(target.sizes()));
   FUSELET_CHECK(category_of(meta.dtype) <= category_of(target.dtype()), call.op->name, "_: a result of dtype ",
                 name_of(meta.dtype), " cannot be written into a tensor of dtype ", name_of(target.dtype()));
-  FUSELET_CHECK(!target.impl()->storage()->is_read_only(), call.op->name, "_: the tensor is read-only memory of another library");
+  FUSELET_CHECK(!target.impl()->storage()->is_read_only(), call.op->name,
+                "_: the tensor is read-only memory of another library");
   for (size_t d = 0; d < target.sizes().size(); ++d) {
-    FUSELET_CHECK(target.strides()[d] != 0 || target.sizes()[d] <= 1, call.op->name,
-                  "_: several elements of the written tensor share one memory cell (an expanded dimension); clone() it first");
+    FUSELET_CHECK(
+        target.strides()[d] != 0 || target.sizes()[d] <= 1, call.op->name,
+        "_: several elements of the written tensor share one memory cell (an expanded dimension); clone() it first");
   }
 }
 

@@ -38,8 +38,8 @@ using Kernel = void (*)(const Call&);
 void register_kernels(DeviceType device, const Kernel* by_op);
 Kernel kernel_of(const Op& op, DeviceType device);
 
-// Error unless a result described by `meta` may be written into `target`: shape, category of dtype, no two elements in one
-// memory cell, not read-only.
+// Error unless a result described by `meta` may be written into `target`: shape, category of dtype, no two elements in
+// one memory cell, not read-only.
 void check_writable(const Call& call, const Tensor& target, const TensorMeta& meta);
 // A new tensor over the storage of the call's first argument.
 Tensor make_view(const Call& call, const TensorMeta& meta);
@@ -48,8 +48,8 @@ Tensor make_view(const Call& call, const TensorMeta& meta);
 // type Device, else the default device.
 Device device_of(const Call& call);
 
-// The boxed entry for frontends: any operator by its row; outputs are sized by count_outputs. With `in_place`, returns the
-// mutated tensors first.
+// The boxed entry for frontends: any operator by its row; outputs are sized by count_outputs. With `in_place`, returns
+// the mutated tensors first.
 std::vector<Tensor> call_operator(const Op& op, std::span<Arg> args, bool in_place, const Location& line);
 
 }  // namespace fuselet

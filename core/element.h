@@ -12,15 +12,24 @@ namespace fuselet {
 template <class F>
 auto visit_dtype(DType t, F&& f) {
   switch (t) {
-    case DType::Float64: return f(double{});
-    case DType::Float32: return f(float{});
-    case DType::Float16: return f(float16{});
-    case DType::BFloat16: return f(bfloat16{});
-    case DType::Int64: return f(int64_t{});
-    case DType::Int32: return f(int32_t{});
-    case DType::Int8: return f(int8_t{});
-    case DType::UInt8: return f(uint8_t{});
-    case DType::Bool: return f(bool{});
+    case DType::Float64:
+      return f(double{});
+    case DType::Float32:
+      return f(float{});
+    case DType::Float16:
+      return f(float16{});
+    case DType::BFloat16:
+      return f(bfloat16{});
+    case DType::Int64:
+      return f(int64_t{});
+    case DType::Int32:
+      return f(int32_t{});
+    case DType::Int8:
+      return f(int8_t{});
+    case DType::UInt8:
+      return f(uint8_t{});
+    case DType::Bool:
+      return f(bool{});
   }
   __builtin_unreachable();
 }

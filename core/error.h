@@ -1,5 +1,5 @@
-// Two kinds of failure. Error: the user's mistake; the text names the operator, what was expected, what was given, and the
-// user's line where it is known. InternalError: ours; its text asks for a report. Nothing in the project aborts.
+// Two kinds of failure. Error: the user's mistake; the text names the operator, what was expected, what was given, and
+// the user's line where it is known. InternalError: ours; its text asks for a report. Nothing in the project aborts.
 #pragma once
 #include <source_location>
 #include <sstream>
@@ -52,19 +52,22 @@ template <class... Parts>
 }
 
 // The user's mistake unless `condition` holds; the parts of the text are only joined when it does not.
-#define FUSELET_CHECK(condition, ...)                                 \
-  do {                                                                \
-    if (!(condition)) [[unlikely]] ::fuselet::fail(__VA_ARGS__);      \
+#define FUSELET_CHECK(condition, ...) \
+  do {                                \
+    if (!(condition)) [[unlikely]]    \
+      ::fuselet::fail(__VA_ARGS__);   \
   } while (0)
 
-#define FUSELET_CHECK_INDEX(condition, ...)                                                     \
-  do {                                                                                          \
-    if (!(condition)) [[unlikely]] throw ::fuselet::IndexError(::fuselet::concat(__VA_ARGS__)); \
+#define FUSELET_CHECK_INDEX(condition, ...)                        \
+  do {                                                             \
+    if (!(condition)) [[unlikely]]                                 \
+      throw ::fuselet::IndexError(::fuselet::concat(__VA_ARGS__)); \
   } while (0)
 
-#define FUSELET_INTERNAL_CHECK(condition, text)                                                   \
-  do {                                                                                            \
-    if (!(condition)) [[unlikely]] throw ::fuselet::InternalError((text), __FILE__, __LINE__);    \
+#define FUSELET_INTERNAL_CHECK(condition, text)                   \
+  do {                                                            \
+    if (!(condition)) [[unlikely]]                                \
+      throw ::fuselet::InternalError((text), __FILE__, __LINE__); \
   } while (0)
 
 }  // namespace fuselet

@@ -28,7 +28,8 @@ Generator& default_generator();
 // Seeds the default generator and starts its draws at 0.
 void manual_seed(uint64_t seed);
 
-// The draw of the random operator that runs now: the default generator's next, or what a replay has set for this thread.
+// The draw of the random operator that runs now: the default generator's next, or what a replay has set for this
+// thread.
 GeneratorState take_draw();
 class ReplayDrawScope {
  public:

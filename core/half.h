@@ -41,8 +41,7 @@ FUSELET_FN unsigned short rounded_bits(double x) {
   unsigned sign = (unsigned)(bits >> 63) << (Exponent + Mantissa);
   int exponent = (int)(bits >> 52 & 0x7ff) - 1023;
   if (exponent > kBias) return (unsigned short)(sign | kInfinity);
-  if (exponent < -kBias - Mantissa)
-    return (unsigned short)sign;  // below half of the smallest subnormal
+  if (exponent < -kBias - Mantissa) return (unsigned short)sign;  // below half of the smallest subnormal
   unsigned long long significand = (bits & 0xfffffffffffffull) | 1ull << 52;
   // Subnormal results drop more bits.
   int dropped = 52 - Mantissa + (exponent < 1 - kBias ? 1 - kBias - exponent : 0);
@@ -72,8 +71,7 @@ FUSELET_FN bfloat16 to_bfloat16(double x) {
 
 FUSELET_FN float16 to_float16(float x) {
   unsigned bits = formula::to_bits(x), magnitude = bits & 0x7fffffffu, sign = bits >> 16 & 0x8000u;
-  if (magnitude > 0x7f800000u)
-    return {(unsigned short)(sign | 0x7e00u | (magnitude >> 13 & 0x1ffu))};
+  if (magnitude > 0x7f800000u) return {(unsigned short)(sign | 0x7e00u | (magnitude >> 13 & 0x1ffu))};
   if (magnitude >= 0x477ff000u) return {(unsigned short)(sign | 0x7c00u)};  // 65520 and up
   if (magnitude < 0x38800000u) {
     // Subnormal results: adding 1/2 leaves multiples of 2^-24 in the low bits, rounded by the

@@ -50,8 +50,7 @@ inline void store_from_float(const float* from, bfloat16* to, std::size_t n) {
   for (std::size_t i = 0; i < n; ++i) {
     std::uint32_t bits = formula::to_bits(from[i]);
     std::uint32_t rounded = bits + 0x7fffu + (bits >> 16 & 1u), quiet = bits | 0x400000u;
-    to[i].bits =
-        static_cast<std::uint16_t>(((bits & 0x7fffffffu) > 0x7f800000u ? quiet : rounded) >> 16);
+    to[i].bits = static_cast<std::uint16_t>(((bits & 0x7fffffffu) > 0x7f800000u ? quiet : rounded) >> 16);
   }
 }
 

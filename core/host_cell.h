@@ -1,6 +1,6 @@
 // A registered scalar on the host: learning rate, betas, step counter.
-// A cell that an operator reads while a recording runs becomes a scalar input bound to the cell, so a new value needs no
-// new recording. An `advance` while a recording runs is recorded as an effect that each replay repeats.
+// A cell that an operator reads while a recording runs becomes a scalar input bound to the cell, so a new value needs
+// no new recording. An `advance` while a recording runs is recorded as an effect that each replay repeats.
 #pragma once
 #include <atomic>
 #include <cstdint>

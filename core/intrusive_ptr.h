@@ -1,6 +1,6 @@
 // Reference counting inside the object: one word a handle, no control block.
-// A class derives from RefCounted; the last IntrusivePtr deletes it. release_resources() runs before deletion and may be
-// used by a class that must hand its parts on without recursion.
+// A class derives from RefCounted; the last IntrusivePtr deletes it. release_resources() runs before deletion and may
+// be used by a class that must hand its parts on without recursion.
 #pragma once
 #include <atomic>
 #include <concepts>
@@ -49,8 +49,7 @@ class IntrusivePtr {
   IntrusivePtr(const IntrusivePtr& o) : IntrusivePtr(o.p_) {}
   IntrusivePtr(IntrusivePtr&& o) noexcept : p_(std::exchange(o.p_, nullptr)) {}
   template <class U>
-    requires std::convertible_to<U*, T*>
-  IntrusivePtr(IntrusivePtr<U> o) : p_(o.detach()) {}
+  requires std::convertible_to<U*, T*> IntrusivePtr(IntrusivePtr<U> o) : p_(o.detach()) {}
   IntrusivePtr& operator=(IntrusivePtr o) noexcept {
     std::swap(p_, o.p_);
     return *this;

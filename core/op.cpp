@@ -6,17 +6,28 @@ namespace fuselet {
 
 OwnedArg own(const Arg& arg) {
   switch (arg.tag) {
-    case Arg::Tag::None: return std::monostate{};
-    case Arg::Tag::Tensor: return *arg.tensor;
-    case Arg::Tag::Scalar: return *arg.scalar;
-    case Arg::Tag::Int: return arg.integer;
-    case Arg::Tag::Ints: return Dims(DimsView{arg.ints, arg.count});
-    case Arg::Tag::Tensors: return std::vector<Tensor>(arg.tensors, arg.tensors + arg.count);
-    case Arg::Tag::Float: return arg.number;
-    case Arg::Tag::Bool: return arg.flag;
-    case Arg::Tag::Text: return std::string(arg.text);
-    case Arg::Tag::DType: return arg.dtype;
-    case Arg::Tag::Device: return arg.device;
+    case Arg::Tag::None:
+      return std::monostate{};
+    case Arg::Tag::Tensor:
+      return *arg.tensor;
+    case Arg::Tag::Scalar:
+      return *arg.scalar;
+    case Arg::Tag::Int:
+      return arg.integer;
+    case Arg::Tag::Ints:
+      return Dims(DimsView{arg.ints, arg.count});
+    case Arg::Tag::Tensors:
+      return std::vector<Tensor>(arg.tensors, arg.tensors + arg.count);
+    case Arg::Tag::Float:
+      return arg.number;
+    case Arg::Tag::Bool:
+      return arg.flag;
+    case Arg::Tag::Text:
+      return std::string(arg.text);
+    case Arg::Tag::DType:
+      return arg.dtype;
+    case Arg::Tag::Device:
+      return arg.device;
   }
   throw InternalError("an argument has no kind", __FILE__, __LINE__);
 }

@@ -1,8 +1,8 @@
 // The operator table's row, the call of an operator, and its arguments.
 //
-// Rows come from core/ops/*.toml through core/ops/generate.py. A row's functions live in the layer that owns them: shape
-// rules in core, VJPs in autograd, decompositions in compiler, kernels and references in backends. The generated tables
-// name every function that a row promises, so a missing one does not link.
+// Rows come from core/ops/*.toml through core/ops/generate.py. A row's functions live in the layer that owns them:
+// shape rules in core, VJPs in autograd, decompositions in compiler, kernels and references in backends. The generated
+// tables name every function that a row promises, so a missing one does not link.
 #pragma once
 #include <cstdint>
 #include <span>
@@ -68,8 +68,8 @@ struct Arg {
 };
 
 // An argument that a tape node or a graph node keeps.
-using OwnedArg = std::variant<std::monostate, Tensor, Scalar, SymInt, Dims, std::vector<Tensor>, double, bool, std::string,
-                              DType, Device>;
+using OwnedArg = std::variant<std::monostate, Tensor, Scalar, SymInt, Dims, std::vector<Tensor>, double, bool,
+                              std::string, DType, Device>;
 OwnedArg own(const Arg& arg);
 Arg view_of(const OwnedArg& arg);
 
@@ -108,7 +108,20 @@ struct Call {
   Device device_or(int i, Device otherwise) const { return has(i) ? args[i].device : otherwise; }
 };
 
-enum class OpKind : uint8_t { Pointwise, Reduction, View, Factory, Random, Gather, Scatter, Join, Contraction, Fused, Optimizer, Composite };
+enum class OpKind : uint8_t {
+  Pointwise,
+  Reduction,
+  View,
+  Factory,
+  Random,
+  Gather,
+  Scatter,
+  Join,
+  Contraction,
+  Fused,
+  Optimizer,
+  Composite
+};
 enum class Promotion : uint8_t { None, Same, Float, Bool };
 // How autocast treats the operator: lower precision, float32, the widest of the inputs, or as it stands.
 enum class CastPolicy : uint8_t { None, Lower, Float32, Promote };
@@ -116,8 +129,8 @@ enum class CastPolicy : uint8_t { None, Lower, Float32, Promote };
 struct ArgSpec {
   const char* name;
   ArgType type;
-  bool optional;      // None is accepted
-  bool mutated;       // marked (a!)
+  bool optional;  // None is accepted
+  bool mutated;   // marked (a!)
   bool keyword_only;
   const char* default_text;  // nullptr: required
 };
@@ -128,16 +141,16 @@ struct Op {
   const char* schema;
   const char* doc;
   std::span<const ArgSpec> args;
-  int num_returns;           // fixed outputs; mutated lists come on top
+  int num_returns;  // fixed outputs; mutated lists come on top
   bool returns_list;
   OpKind kind;
   Promotion promotion;
-  int promote_from;          // arguments before it take no part in promotion
+  int promote_from;  // arguments before it take no part in promotion
   CastPolicy cast;
   bool differentiable;
-  bool in_place_form;        // `name_` exists
-  bool is_function;          // Python: fuselet.name
-  bool is_method;            // Python: Tensor.name
+  bool in_place_form;  // `name_` exists
+  bool is_function;    // Python: fuselet.name
+  bool is_method;      // Python: Tensor.name
   // Writes one meta for each output; throws Error on wrong shapes or dtypes.
   void (*shape)(const Call&, TensorMeta*);
   // Composite operators run through others and never reach a backend.

@@ -18,8 +18,7 @@ class OrderedTree {
 
   FUSELET_FN void push(V value) {
     int level = 0;
-    for (unsigned long long bits = count_; bits & 1; bits >>= 1)
-      value = combine_(levels_[level++], value);
+    for (unsigned long long bits = count_; bits & 1; bits >>= 1) value = combine_(levels_[level++], value);
     levels_[level] = value;
     ++count_;
   }

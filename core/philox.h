@@ -35,30 +35,26 @@ FUSELET_FN Product<unsigned> multiply(unsigned x, unsigned factor) {
 #ifndef FUSELET_DEVICE_FORMULAS
 #if defined(__AVX512F__) && !defined(__clang__)
 using Wide = formula::Bits<formula::double8v>;
-FUSELET_FN Wide multiply_even(formula::Bits<formula::float16v> x,
-                              formula::Bits<formula::float16v> y) {
+FUSELET_FN Wide multiply_even(formula::Bits<formula::float16v> x, formula::Bits<formula::float16v> y) {
   typedef int Ints __attribute__((vector_size(64)));
   typedef long long Longs __attribute__((vector_size(64)));
   return (Wide)__builtin_ia32_pmuludq512_mask((Ints)x, (Ints)y, Longs{}, -1);
 }
 #elif defined(__AVX2__) && !defined(__clang__)
 using Wide = formula::Bits<formula::double4v>;
-FUSELET_FN Wide multiply_even(formula::Bits<formula::float8v> x,
-                              formula::Bits<formula::float8v> y) {
+FUSELET_FN Wide multiply_even(formula::Bits<formula::float8v> x, formula::Bits<formula::float8v> y) {
   typedef int Ints __attribute__((vector_size(32)));
   return (Wide)__builtin_ia32_pmuludq256((Ints)x, (Ints)y);
 }
 #else
 using Wide = formula::Bits<formula::DoubleLanes>;
-FUSELET_FN Wide multiply_even(formula::Bits<formula::FloatLanes> x,
-                              formula::Bits<formula::FloatLanes> y) {
+FUSELET_FN Wide multiply_even(formula::Bits<formula::FloatLanes> x, formula::Bits<formula::FloatLanes> y) {
   return ((Wide)x & 0xffffffffull) * ((Wide)y & 0xffffffffull);
 }
 #endif
 
 // Products of the even lanes, then of the odd ones, put together again (little endian).
-FUSELET_FN Product<formula::Bits<formula::FloatLanes>> multiply(
-    formula::Bits<formula::FloatLanes> x, unsigned factor) {
+FUSELET_FN Product<formula::Bits<formula::FloatLanes>> multiply(formula::Bits<formula::FloatLanes> x, unsigned factor) {
   using W = formula::Bits<formula::FloatLanes>;
   W factors = W{} + factor;
   Wide even = multiply_even(x, factors), odd = multiply_even((W)((Wide)x >> 32), factors);
@@ -82,22 +78,18 @@ FUSELET_FN Words<W> philox4x32_10(Words<W> counter, unsigned key0, unsigned key1
   return {{a, b, c, d}};
 }
 
-FUSELET_FN Words<unsigned> random_block(unsigned long long seed, unsigned long long draw,
-                                        unsigned long long index) {
-  Words<unsigned> counter{
-      {(unsigned)index, (unsigned)(index >> 32), (unsigned)draw, (unsigned)(draw >> 32)}};
+FUSELET_FN Words<unsigned> random_block(unsigned long long seed, unsigned long long draw, unsigned long long index) {
+  Words<unsigned> counter{{(unsigned)index, (unsigned)(index >> 32), (unsigned)draw, (unsigned)(draw >> 32)}};
   return philox4x32_10(counter, (unsigned)seed, (unsigned)(seed >> 32));
 }
 
 // The word of element i of a draw (uniforms and normals).
-FUSELET_FN unsigned random_word(unsigned long long seed, unsigned long long draw,
-                                unsigned long long i) {
+FUSELET_FN unsigned random_word(unsigned long long seed, unsigned long long draw, unsigned long long i) {
   return random_block(seed, draw, i / 4).word[i % 4];
 }
 
 // The 16 bits of element i of a draw (Bernoulli masks).
-FUSELET_FN unsigned random_halfword(unsigned long long seed, unsigned long long draw,
-                                    unsigned long long i) {
+FUSELET_FN unsigned random_halfword(unsigned long long seed, unsigned long long draw, unsigned long long i) {
   return random_block(seed, draw, i / 8).word[i % 8 / 2] >> (i % 2 * 16) & 0xffffu;
 }
 

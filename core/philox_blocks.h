@@ -29,30 +29,26 @@ FUSELET_FN WordLanes interleave(WordLanes x, WordLanes y, int begin) {
 }
 
 // The words of kWordLanes blocks from `index` on, in order: 4 * kWordLanes words.
-inline void fill_lanes_of_blocks(std::uint64_t seed, std::uint64_t draw, std::uint64_t index,
-                                 std::uint32_t* to) {
+inline void fill_lanes_of_blocks(std::uint64_t seed, std::uint64_t draw, std::uint64_t index, std::uint32_t* to) {
   WordLanes lane{};
   for (int i = 0; i < kWordLanes; ++i) lane[i] = i;
   WordLanes low = lane + static_cast<std::uint32_t>(index);
-  WordLanes carry =
-      (WordLanes)(low < lane);  // all ones, that is -1, where the low half has wrapped
+  WordLanes carry = (WordLanes)(low < lane);  // all ones, that is -1, where the low half has wrapped
   WordLanes high = static_cast<std::uint32_t>(index >> 32) - carry;
   Words<WordLanes> counter{{low, high, WordLanes{} + static_cast<std::uint32_t>(draw),
                             WordLanes{} + static_cast<std::uint32_t>(draw >> 32)}};
-  Words<WordLanes> r = philox4x32_10(counter, static_cast<std::uint32_t>(seed),
-                                     static_cast<std::uint32_t>(seed >> 32));
+  Words<WordLanes> r = philox4x32_10(counter, static_cast<std::uint32_t>(seed), static_cast<std::uint32_t>(seed >> 32));
   constexpr int half = kWordLanes / 2;
   for (int part = 0; part < 2; ++part) {
-    WordLanes even = interleave(r.word[0], r.word[2], part * half),
-              odd = interleave(r.word[1], r.word[3], part * half);
+    WordLanes even = interleave(r.word[0], r.word[2], part * half), odd = interleave(r.word[1], r.word[3], part * half);
     WordLanes ordered[2] = {interleave(even, odd, 0), interleave(even, odd, half)};
     std::memcpy(to + part * 2 * kWordLanes, ordered, sizeof ordered);
   }
 }
 
 // to[k] = random_word(seed, draw, first + k), k < count.
-inline void fill_words(std::uint64_t seed, std::uint64_t draw, std::uint64_t first,
-                       std::uint64_t count, std::uint32_t* to) {
+inline void fill_words(std::uint64_t seed, std::uint64_t draw, std::uint64_t first, std::uint64_t count,
+                       std::uint32_t* to) {
   constexpr std::uint64_t step = 4 * kWordLanes;
   std::uint32_t buffer[step];
   while (count > 0) {
@@ -72,8 +68,8 @@ inline void fill_words(std::uint64_t seed, std::uint64_t draw, std::uint64_t fir
 
 // to[k] = random_halfword(seed, draw, first + k), k < count. On a little endian machine the
 // halfwords of the words in order are the halfwords in order.
-inline void fill_halfwords(std::uint64_t seed, std::uint64_t draw, std::uint64_t first,
-                           std::uint64_t count, std::uint16_t* to) {
+inline void fill_halfwords(std::uint64_t seed, std::uint64_t draw, std::uint64_t first, std::uint64_t count,
+                           std::uint16_t* to) {
   static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__);
   constexpr std::uint64_t step = 8 * kWordLanes;
   std::uint32_t buffer[step / 2];

@@ -31,14 +31,10 @@ FUSELET_FN V uniform_float(formula::Bits<V> word) {
 FUSELET_FN double uniform_double(unsigned word) { return word * 0x1p-32; }
 
 // p: the probability to drop, in [0, 1]. 65536 keeps all.
-FUSELET_FN unsigned keep_threshold(double p) {
-  return (unsigned)formula::round((1.0 - p) * 65536.0);
-}
+FUSELET_FN unsigned keep_threshold(double p) { return (unsigned)formula::round((1.0 - p) * 65536.0); }
 
 // What kept values are multiplied by; 0 where nothing is kept.
-FUSELET_FN double keep_scale(unsigned threshold) {
-  return threshold == 0 ? 0.0 : 65536.0 / threshold;
-}
+FUSELET_FN double keep_scale(unsigned threshold) { return threshold == 0 ? 0.0 : 65536.0 / threshold; }
 
 template <class V>
 struct NormalPair {
@@ -48,16 +44,14 @@ struct NormalPair {
 template <class V>
 FUSELET_FN NormalPair<V> normal_pair(formula::Bits<V> first, formula::Bits<V> second) {
   // In two exact halves: a conversion of 32 unsigned bits is not one instruction everywhere.
-  V high = to_floats((formula::Ints<V>)(first >> 16)),
-    low = to_floats((formula::Ints<V>)(first & 0xffffu));
+  V high = to_floats((formula::Ints<V>)(first >> 16)), low = to_floats((formula::Ints<V>)(first & 0xffffu));
   V u = formula::fma(high, formula::splat<V>(0x1p-16f),
                      formula::fma(low, formula::splat<V>(0x1p-32f), formula::splat<V>(0x1p-33f)));
   V radius = formula::sqrt(-2.0f * formula::log(u));
   // The nearest quarter turn, and what is left of the angle: exact up to here.
   formula::Bits<V> quadrant = (second + 0x20000000u) >> 30;
   V rest = to_floats((formula::Ints<V>)(second - (quadrant << 30))) * 0x1.921fb6p-30f;
-  return {radius * formula::sine_of(rest, quadrant + 1u),
-          radius * formula::sine_of(rest, quadrant)};
+  return {radius * formula::sine_of(rest, quadrant + 1u), radius * formula::sine_of(rest, quadrant)};
 }
 
 // double: the same pair of words, in double.
@@ -68,8 +62,7 @@ FUSELET_FN NormalPair<double> normal_pair_double(unsigned first, unsigned second
 }
 
 // Element i of a draw, alone: for kernels that compute one element a thread.
-FUSELET_FN float normal_float(unsigned long long seed, unsigned long long draw,
-                              unsigned long long i) {
+FUSELET_FN float normal_float(unsigned long long seed, unsigned long long draw, unsigned long long i) {
   Words<unsigned> block = random_block(seed, draw, i / 4);
   NormalPair<float> pair = normal_pair<float>(block.word[i % 4 & 2], block.word[(i % 4 & 2) + 1]);
   return i % 2 == 0 ? pair.even : pair.odd;

@@ -94,21 +94,18 @@ FUSELET_FN formula::Scalar<V> halve_lanes(V (&lanes)[Count], Combine combine) {
 // load.template operator()<V>(i) gives elements i, i + 1, … as the lanes of V; V is
 // TreeVector<Acc>::Type or, in the tail, Acc. combine takes both.
 template <class Acc, class Load, class Combine>
-FUSELET_FN Acc reduce_chunk(long long first, long long n, Acc identity, Load load,
-                            Combine combine) {
+FUSELET_FN Acc reduce_chunk(long long first, long long n, Acc identity, Load load, Combine combine) {
   using V = typename TreeVector<Acc>::Type;
   constexpr int width = formula::kLanes<V>, count = kTreeLanes / width;
   V lanes[count];
   for (int k = 0; k < count; ++k) lanes[k] = formula::splat<V>(identity);
   long long end = first + kChunk < n ? first + kChunk : n, i = first;
   for (; i + kTreeLanes <= end; i += kTreeLanes) {
-    for (int k = 0; k < count; ++k)
-      lanes[k] = combine(lanes[k], load.template operator()<V>(i + k * width));
+    for (int k = 0; k < count; ++k) lanes[k] = combine(lanes[k], load.template operator()<V>(i + k * width));
   }
   if (i < end) {
     Acc tail[kTreeLanes];
-    for (int l = 0; l < kTreeLanes; ++l)
-      tail[l] = i + l < end ? load.template operator()<Acc>(i + l) : identity;
+    for (int l = 0; l < kTreeLanes; ++l) tail[l] = i + l < end ? load.template operator()<Acc>(i + l) : identity;
     for (int k = 0; k < count; ++k) {
       V padded;
       __builtin_memcpy(&padded, tail + k * width, sizeof padded);
@@ -123,8 +120,7 @@ inline Acc reduce_row(long long n, Acc identity, Load load, Combine combine) {
   if (n == 0) return identity;
   if (n <= kChunk) return reduce_chunk(0, n, identity, load, combine);
   OrderedTree<Acc, Combine> tree(combine);
-  for (long long first = 0; first < n; first += kChunk)
-    tree.push(reduce_chunk(first, n, identity, load, combine));
+  for (long long first = 0; first < n; first += kChunk) tree.push(reduce_chunk(first, n, identity, load, combine));
   return tree.result(identity);
 }
 

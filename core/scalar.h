@@ -1,5 +1,5 @@
-// A number given to an operator. A plain C++ or Python number is a constant of the call; a Scalar made from a HostCell is
-// an input: what is read is the cell's value at the time of the run.
+// A number given to an operator. A plain C++ or Python number is a constant of the call; a Scalar made from a HostCell
+// is an input: what is read is the cell's value at the time of the run.
 #pragma once
 #include <cstdint>
 #include <type_traits>
@@ -13,8 +13,7 @@ class Scalar {
  public:
   Scalar() : Scalar(0.0) {}
   template <class T>
-    requires std::is_arithmetic_v<T>
-  Scalar(T value) {
+  requires std::is_arithmetic_v<T> Scalar(T value) {
     if constexpr (std::is_same_v<T, bool>) {
       category_ = Category::Bool;
       int_ = value;

@@ -39,9 +39,8 @@ namespace {
 InlineVector<int, 6> order_in_memory(DimsView strides) {
   InlineVector<int, 6> order;
   for (size_t i = 0; i < strides.size(); ++i) order.push_back(static_cast<int>(i));
-  std::stable_sort(order.begin(), order.end(), [&](int a, int b) {
-    return strides[static_cast<size_t>(b)] < strides[static_cast<size_t>(a)];
-  });
+  std::stable_sort(order.begin(), order.end(),
+                   [&](int a, int b) { return strides[static_cast<size_t>(b)] < strides[static_cast<size_t>(a)]; });
   return order;
 }
 

@@ -19,8 +19,8 @@ Dims contiguous_strides(DimsView sizes);
 bool is_contiguous(DimsView sizes, DimsView strides);
 // True iff the elements fill a stretch of memory without gaps or overlap, in any order of the dimensions.
 bool is_dense(DimsView sizes, DimsView strides);
-// Strides of a dense tensor of `sizes` whose dimensions lie in memory in the order that `like` has; contiguous if `like`
-// is not dense.
+// Strides of a dense tensor of `sizes` whose dimensions lie in memory in the order that `like` has; contiguous if
+// `like` is not dense.
 Dims strides_like(DimsView sizes, DimsView like_sizes, DimsView like_strides);
 // The common size of two operands, aligned at the last dimension; throws Error naming `op` where they differ.
 Dims broadcast_sizes(DimsView a, DimsView b, const char* op);

@@ -10,14 +10,22 @@ namespace {
 
 int64_t apply(ShapeEnv::Kind kind, int64_t a, int64_t b) {
   switch (kind) {
-    case ShapeEnv::Kind::Add: return a + b;
-    case ShapeEnv::Kind::Subtract: return a - b;
-    case ShapeEnv::Kind::Multiply: return a * b;
-    case ShapeEnv::Kind::FloorDivide: return (SymInt(a) / SymInt(b)).word();
-    case ShapeEnv::Kind::Modulo: return (SymInt(a) % SymInt(b)).word();
-    case ShapeEnv::Kind::Min: return std::min(a, b);
-    case ShapeEnv::Kind::Max: return std::max(a, b);
-    case ShapeEnv::Kind::Symbol: break;
+    case ShapeEnv::Kind::Add:
+      return a + b;
+    case ShapeEnv::Kind::Subtract:
+      return a - b;
+    case ShapeEnv::Kind::Multiply:
+      return a * b;
+    case ShapeEnv::Kind::FloorDivide:
+      return (SymInt(a) / SymInt(b)).word();
+    case ShapeEnv::Kind::Modulo:
+      return (SymInt(a) % SymInt(b)).word();
+    case ShapeEnv::Kind::Min:
+      return std::min(a, b);
+    case ShapeEnv::Kind::Max:
+      return std::max(a, b);
+    case ShapeEnv::Kind::Symbol:
+      break;
   }
   throw InternalError("a symbol has no operands", __FILE__, __LINE__);
 }
@@ -47,10 +55,14 @@ SymRange apply(ShapeEnv::Kind kind, SymRange a, SymRange b) {
 
 bool compare(ShapeEnv::Relation relation, int64_t a, int64_t b) {
   switch (relation) {
-    case ShapeEnv::Relation::Equal: return a == b;
-    case ShapeEnv::Relation::NotEqual: return a != b;
-    case ShapeEnv::Relation::Less: return a < b;
-    case ShapeEnv::Relation::GreaterEqual: return a >= b;
+    case ShapeEnv::Relation::Equal:
+      return a == b;
+    case ShapeEnv::Relation::NotEqual:
+      return a != b;
+    case ShapeEnv::Relation::Less:
+      return a < b;
+    case ShapeEnv::Relation::GreaterEqual:
+      return a >= b;
   }
   return false;
 }
@@ -80,7 +92,8 @@ SymInt ShapeEnv::build(Kind kind, SymInt left, SymInt right) {
   if (commutes && left.word() > right.word()) std::swap(left, right);
   auto [slot, fresh] = interned_.try_emplace({kind, left.word(), right.word()}, static_cast<int32_t>(nodes_.size()));
   if (fresh) {
-    nodes_.push_back({kind, left, right, apply(kind, hint(left), hint(right)), apply(kind, range(left), range(right)), ""});
+    nodes_.push_back(
+        {kind, left, right, apply(kind, hint(left), hint(right)), apply(kind, range(left), range(right)), ""});
   }
   return SymInt::symbolic(slot->second);
 }
@@ -130,14 +143,22 @@ std::string ShapeEnv::print(SymInt v) const {
   const Node& n = node(v);
   std::string l = n.kind == Kind::Symbol ? "" : print(n.left), r = n.kind == Kind::Symbol ? "" : print(n.right);
   switch (n.kind) {
-    case Kind::Symbol: return n.name;
-    case Kind::Add: return "(" + l + " + " + r + ")";
-    case Kind::Subtract: return "(" + l + " - " + r + ")";
-    case Kind::Multiply: return "(" + l + " * " + r + ")";
-    case Kind::FloorDivide: return "(" + l + " // " + r + ")";
-    case Kind::Modulo: return "(" + l + " % " + r + ")";
-    case Kind::Min: return "min(" + l + ", " + r + ")";
-    case Kind::Max: return "max(" + l + ", " + r + ")";
+    case Kind::Symbol:
+      return n.name;
+    case Kind::Add:
+      return "(" + l + " + " + r + ")";
+    case Kind::Subtract:
+      return "(" + l + " - " + r + ")";
+    case Kind::Multiply:
+      return "(" + l + " * " + r + ")";
+    case Kind::FloorDivide:
+      return "(" + l + " // " + r + ")";
+    case Kind::Modulo:
+      return "(" + l + " % " + r + ")";
+    case Kind::Min:
+      return "min(" + l + ", " + r + ")";
+    case Kind::Max:
+      return "max(" + l + ", " + r + ")";
   }
   return "?";
 }

@@ -18,7 +18,12 @@ class Storage final : public RefCounted {
   }
   // Memory of somebody else; `release` runs once, when the last tensor is gone, on whichever thread that is.
   Storage(void* data, size_t bytes, Device device, std::function<void()> release, bool read_only = false)
-      : data_(data), bytes_(bytes), device_(device), read_only_(read_only), foreign_(true), release_(std::move(release)) {}
+      : data_(data),
+        bytes_(bytes),
+        device_(device),
+        read_only_(read_only),
+        foreign_(true),
+        release_(std::move(release)) {}
   // No memory yet.
   struct Deferred {};
   Storage(Deferred, Device device) : device_(device), deferred_(true) {}

@@ -1,9 +1,9 @@
-// SymInt: a 64-bit word that holds a size. A concrete size is the number itself and never allocates; a symbolic one is a
-// tagged index of an expression in the ShapeEnv of the running recording.
+// SymInt: a 64-bit word that holds a size. A concrete size is the number itself and never allocates; a symbolic one is
+// a tagged index of an expression in the ShapeEnv of the running recording.
 //
 // Arithmetic on symbols builds expressions (+, -, *, floor division, modulo, min, max; constants are folded, equal
-// expressions share one index). A comparison answers from the hints and adds the guard that this answer took for granted.
-// A word whose two top bits are 01 is symbolic, so concrete values must stay below 2^62.
+// expressions share one index). A comparison answers from the hints and adds the guard that this answer took for
+// granted. A word whose two top bits are 01 is symbolic, so concrete values must stay below 2^62.
 #pragma once
 #include <cstdint>
 #include <string>
@@ -15,7 +15,7 @@ class SymInt {
  public:
   SymInt() = default;
   template <class Int>
-    requires std::is_integral_v<Int>
+  requires std::is_integral_v<Int>
   constexpr SymInt(Int value) : word_(static_cast<int64_t>(value)) {}
   static constexpr SymInt symbolic(int32_t index) { return from_word(kTag | static_cast<uint32_t>(index)); }
 
@@ -31,8 +31,12 @@ class SymInt {
   SymInt& operator+=(SymInt o) { return *this = *this + o; }
   SymInt& operator*=(SymInt o) { return *this = *this * o; }
   friend SymInt operator+(SymInt a, SymInt b) { return both_concrete(a, b) ? SymInt(a.word_ + b.word_) : add(a, b); }
-  friend SymInt operator-(SymInt a, SymInt b) { return both_concrete(a, b) ? SymInt(a.word_ - b.word_) : subtract(a, b); }
-  friend SymInt operator*(SymInt a, SymInt b) { return both_concrete(a, b) ? SymInt(a.word_ * b.word_) : multiply(a, b); }
+  friend SymInt operator-(SymInt a, SymInt b) {
+    return both_concrete(a, b) ? SymInt(a.word_ - b.word_) : subtract(a, b);
+  }
+  friend SymInt operator*(SymInt a, SymInt b) {
+    return both_concrete(a, b) ? SymInt(a.word_ * b.word_) : multiply(a, b);
+  }
   friend SymInt operator-(SymInt a) { return SymInt(0) - a; }
   // Rounds toward minus infinity.
   friend SymInt operator/(SymInt a, SymInt b) { return divide(a, b); }

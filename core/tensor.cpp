@@ -57,7 +57,8 @@ std::vector<double> Tensor::to_vector() const {
 std::string to_string(const Tensor& t) {
   constexpr int64_t kMostPrinted = 1000, kEdge = 3;
   if (!t.defined()) return "tensor(undefined)";
-  if (t.impl()->is_deferred()) return concat("tensor(deferred, shape=", to_string(t.sizes()), ", dtype=", name_of(t.dtype()), ")");
+  if (t.impl()->is_deferred())
+    return concat("tensor(deferred, shape=", to_string(t.sizes()), ", dtype=", name_of(t.dtype()), ")");
   std::ostringstream out;
   bool summarize = t.numel() > kMostPrinted;
   auto element = [&](int64_t offset) {

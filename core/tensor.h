@@ -1,7 +1,7 @@
 // Tensor: a handle of one word on a TensorImpl. Copies share the tensor; an empty handle is "undefined".
 //
-// The operator methods (x.relu(), x.sum({0}), x.add_(y) …) are generated from the operator table; core/ops/functions.h has
-// their bodies and the free functions. fuselet/fuselet.h brings everything.
+// The operator methods (x.relu(), x.sum({0}), x.add_(y) …) are generated from the operator table; core/ops/functions.h
+// has their bodies and the free functions. fuselet/fuselet.h brings everything.
 #pragma once
 #include <initializer_list>
 #include <iosfwd>

@@ -1,8 +1,8 @@
 // What a Tensor handle points at: geometry over a storage, autograd state, and the slots that frontends and a running
 // recording use.
 //
-// Entry: sizes and strides have the same rank; every reachable offset lies inside the storage (a deferred storage has none
-// yet). A view shares the storage, hence memory and version counter.
+// Entry: sizes and strides have the same rank; every reachable offset lies inside the storage (a deferred storage has
+// none yet). A view shares the storage, hence memory and version counter.
 #pragma once
 #include <functional>
 #include <memory>
@@ -70,7 +70,9 @@ class TensorImpl final : public RefCounted {
   Device device() const { return storage_->device(); }
   bool is_contiguous() const { return contiguous_; }
   bool is_deferred() const { return storage_->is_deferred(); }
-  void* data() const { return static_cast<char*>(storage_->data()) + offset_.word() * static_cast<int64_t>(size_of(dtype_)); }
+  void* data() const {
+    return static_cast<char*>(storage_->data()) + offset_.word() * static_cast<int64_t>(size_of(dtype_));
+  }
 
   AutogradMeta* autograd() const { return autograd_.get(); }
   AutogradMeta& make_autograd() {

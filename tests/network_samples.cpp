@@ -52,7 +52,8 @@ void linear(SampleList& s) {
 void conv2d(SampleList& s) {
   s.add("3x3", {s.x({2, 3, 6, 5}), s.x({4, 3, 3, 3}), s.x({4}), ints({1, 1}), ints({0, 0})});
   s.add("stride and padding", {s.x({2, 3, 6, 5}), s.x({2, 3, 3, 2}), kNone, ints({2, 1}), ints({1, 1})});
-  s.add("one number", {s.x({1, 1, 5, 5}, Layout::Permuted), s.x({2, 1, 2, 2}, Layout::Permuted), s.x({2}), ints({2}), ints({1})});
+  s.add("one number",
+        {s.x({1, 1, 5, 5}, Layout::Permuted), s.x({2, 1, 2, 2}, Layout::Permuted), s.x({2}), ints({2}), ints({1})});
   s.add("1x1", {s.x({2, 3, 4, 4}, Layout::Sliced), s.x({5, 3, 1, 1}), kNone, ints({1, 1}), ints({0, 0})});
   s.add("no batch", {s.x({0, 3, 4, 4}), s.x({5, 3, 1, 1}), s.x({5}), ints({1, 1}), ints({0, 0})});
 }
@@ -60,13 +61,15 @@ void conv2d(SampleList& s) {
 void conv2d_input_grad(SampleList& s) {
   s.add("3x3", {s.x({2, 4, 4, 3}), s.x({4, 3, 3, 3}), ints({2, 3, 6, 5}), ints({1, 1}), ints({0, 0})});
   s.add("stride and padding", {s.x({2, 2, 3, 6}), s.x({2, 3, 3, 2}), ints({2, 3, 6, 5}), ints({2, 1}), ints({1, 1})});
-  s.add("rows left over", {s.x({1, 2, 2, 2}, Layout::Permuted), s.x({2, 1, 2, 2}), ints({1, 1, 5, 5}), ints({2}), ints({0})});
+  s.add("rows left over",
+        {s.x({1, 2, 2, 2}, Layout::Permuted), s.x({2, 1, 2, 2}), ints({1, 1, 5, 5}), ints({2}), ints({0})});
 }
 
 void conv2d_weight_grad(SampleList& s) {
   s.add("3x3", {s.x({2, 4, 4, 3}), s.x({2, 3, 6, 5}), ints({4, 3, 3, 3}), ints({1, 1}), ints({0, 0})});
   s.add("stride and padding", {s.x({2, 2, 3, 6}), s.x({2, 3, 6, 5}), ints({2, 3, 3, 2}), ints({2, 1}), ints({1, 1})});
-  s.add("rows left over", {s.x({1, 2, 2, 2}, Layout::Permuted), s.x({1, 1, 5, 5}), ints({2, 1, 2, 2}), ints({2}), ints({0})});
+  s.add("rows left over",
+        {s.x({1, 2, 2, 2}, Layout::Permuted), s.x({1, 1, 5, 5}), ints({2, 1, 2, 2}), ints({2}), ints({0})});
 }
 
 void max_pool2d(SampleList& s) {
@@ -114,7 +117,8 @@ void layer_norm_grad(SampleList& s) {
   auto rstd = [&](std::vector<int64_t> sizes) { return sample_tensor(sizes, statistics, numbers, {0.5, 1.5}); };
   s.add("rows", {s.x({4, 6}), s.x({4, 6}), mean({4, 1}), rstd({4, 1}), s.x({6}), ints({6})});
   s.add("no weight", {s.x({4, 6}, Layout::Permuted), s.x({4, 6}), mean({4, 1}), rstd({4, 1}), kNone, ints({6})});
-  s.add("two dimensions", {s.x({5, 3, 4}), s.x({5, 3, 4}), mean({5, 1, 1}), rstd({5, 1, 1}), s.x({3, 4}), ints({3, 4})});
+  s.add("two dimensions",
+        {s.x({5, 3, 4}), s.x({5, 3, 4}), mean({5, 1, 1}), rstd({5, 1, 1}), s.x({3, 4}), ints({3, 4})});
   s.add("tall", {s.x({70, 3}), s.x({70, 3}), mean({70, 1}), rstd({70, 1}), s.x({3}), ints({3})});
 }
 
@@ -124,10 +128,14 @@ struct LossOptions {
   const char* reduction;
   double smoothing;
 };
-constexpr LossOptions kLossOptions[] = {{"mean", false, "mean", 0},        {"sum", false, "sum", 0},
-                                        {"none", false, "none", 0},        {"weighted mean", true, "mean", 0},
-                                        {"smooth mean", false, "mean", 0.2}, {"weighted smooth", true, "mean", 0.2},
-                                        {"weighted smooth sum", true, "sum", 0.1}, {"weighted smooth none", true, "none", 0.3}};
+constexpr LossOptions kLossOptions[] = {{"mean", false, "mean", 0},
+                                        {"sum", false, "sum", 0},
+                                        {"none", false, "none", 0},
+                                        {"weighted mean", true, "mean", 0},
+                                        {"smooth mean", false, "mean", 0.2},
+                                        {"weighted smooth", true, "mean", 0.2},
+                                        {"weighted smooth sum", true, "sum", 0.1},
+                                        {"weighted smooth none", true, "none", 0.3}};
 
 OwnedArg class_weights(SampleList& s, bool weighted, int64_t classes) {
   return weighted ? OwnedArg(s.x({classes}, Layout::Contiguous, {0.5, 2})) : kNone;
@@ -136,9 +144,11 @@ OwnedArg class_weights(SampleList& s, bool weighted, int64_t classes) {
 void cross_entropy_forward(SampleList& s) {
   Tensor targets = tensor_of({4}, DType::Int64, {2, 0, -100, 5});
   for (const LossOptions& o : kLossOptions) {
-    s.add(o.what, {s.x({4, 6}), targets, class_weights(s, o.weighted, 6), text(o.reduction), integer(-100), o.smoothing});
+    s.add(o.what,
+          {s.x({4, 6}), targets, class_weights(s, o.weighted, 6), text(o.reduction), integer(-100), o.smoothing});
   }
-  s.add("permuted", {s.x({5, 3}, Layout::Permuted), s.indices({5}, 3, DType::Int32), kNone, text("mean"), integer(1), 0.0});
+  s.add("permuted",
+        {s.x({5, 3}, Layout::Permuted), s.indices({5}, 3, DType::Int32), kNone, text("mean"), integer(1), 0.0});
   s.add("all ignored", {s.x({2, 3}), tensor_of({2}, DType::Int64, {1, 1}), kNone, text("sum"), integer(1), 0.0});
   s.add("long", {s.x({3, 500}), s.indices({3}, 500), kNone, text("mean"), integer(-100), 0.0});
 }
@@ -147,7 +157,8 @@ void cross_entropy_grad(SampleList& s) {
   Tensor targets = tensor_of({4}, DType::Int64, {2, 0, -100, 5});
   for (const LossOptions& o : kLossOptions) {
     Tensor grad = std::string_view(o.reduction) == "none" ? s.x({4}) : s.x({});
-    s.add(o.what, {grad, s.x({4, 6}), targets, class_weights(s, o.weighted, 6), text(o.reduction), integer(-100), o.smoothing});
+    s.add(o.what,
+          {grad, s.x({4, 6}), targets, class_weights(s, o.weighted, 6), text(o.reduction), integer(-100), o.smoothing});
   }
 }
 
@@ -170,14 +181,15 @@ void mse_loss(SampleList& s) {
 using List = std::vector<Tensor>;
 
 List parameters(SampleList& s, Elements e = {}) {
-  return {s.x({3, 5}, Layout::Contiguous, e), s.x({7}, Layout::Contiguous, e), s.x({}, Layout::Contiguous, e), s.x({0}), s.x({70}, Layout::Contiguous, e)};
+  return {s.x({3, 5}, Layout::Contiguous, e), s.x({7}, Layout::Contiguous, e), s.x({}, Layout::Contiguous, e), s.x({0}),
+          s.x({70}, Layout::Contiguous, e)};
 }
 
 void sgd_step(SampleList& s) {
-  auto step = [&](const char* what, bool buffers, int64_t count, double momentum, double dampening, double decay, bool nesterov,
-                  bool maximize) {
-    s.add(what, {parameters(s), parameters(s), buffers ? parameters(s) : List{}, number(0.1), number(static_cast<double>(count)), momentum,
-                 dampening, decay, nesterov, maximize});
+  auto step = [&](const char* what, bool buffers, int64_t count, double momentum, double dampening, double decay,
+                  bool nesterov, bool maximize) {
+    s.add(what, {parameters(s), parameters(s), buffers ? parameters(s) : List{}, number(0.1),
+                 number(static_cast<double>(count)), momentum, dampening, decay, nesterov, maximize});
   };
   step("plain", false, 1, 0, 0, 0, false, false);
   step("decay", false, 3, 0, 0, 0.1, false, true);
@@ -188,8 +200,8 @@ void sgd_step(SampleList& s) {
 
 void adam_step(SampleList& s) {
   auto step = [&](const char* what, double count, double decay, bool decoupled, bool maximize) {
-    s.add(what, {parameters(s), parameters(s), parameters(s), parameters(s, {0.5, 2}), number(0.1), number(count), number(0.9),
-                 number(0.99), 1e-8, decay, decoupled, maximize});
+    s.add(what, {parameters(s), parameters(s), parameters(s), parameters(s, {0.5, 2}), number(0.1), number(count),
+                 number(0.9), number(0.99), 1e-8, decay, decoupled, maximize});
   };
   step("first", 1, 0, false, false);
   step("decay", 3, 0.1, false, false);

@@ -14,7 +14,8 @@ const std::vector<DType> kAll = {DType::Float64, DType::Float32, DType::Float16,
                                  DType::Int32,   DType::Int8,    DType::UInt8,   DType::Bool};
 const std::vector<DType> kNumbers(kAll.begin(), kAll.end() - 1);
 const std::vector<DType> kFloats(kAll.begin(), kAll.begin() + 4);
-const std::vector<DType> kFloatsAndInts = {DType::Float64, DType::Float32, DType::Float16, DType::BFloat16, DType::Int64, DType::Int32};
+const std::vector<DType> kFloatsAndInts = {DType::Float64,  DType::Float32, DType::Float16,
+                                           DType::BFloat16, DType::Int64,   DType::Int32};
 
 // Rows that take other dtypes than their kind does.
 struct Exception {
@@ -40,8 +41,10 @@ const std::vector<DType>& dtypes_of_kind(OpKind kind) {
     case OpKind::Random:
     case OpKind::Contraction:
     case OpKind::Fused:
-    case OpKind::Optimizer: return kFloats;
-    default: return kAll;
+    case OpKind::Optimizer:
+      return kFloats;
+    default:
+      return kAll;
   }
 }
 

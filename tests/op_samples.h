@@ -1,5 +1,5 @@
-// Calls to try each operator of the table with. Tests of kernels, references, decompositions, gradients and compiled code
-// all draw from here, so a new row needs samples in one place only (a pointwise row needs none of its own).
+// Calls to try each operator of the table with. Tests of kernels, references, decompositions, gradients and compiled
+// code all draw from here, so a new row needs samples in one place only (a pointwise row needs none of its own).
 #pragma once
 #include <string>
 #include <vector>

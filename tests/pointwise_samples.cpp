@@ -42,7 +42,8 @@ Scalar number_in(const Op& op, bool whole) {
 
 class Builder {
  public:
-  Builder(const Op& op, DType dtype) : op_(op), dtype_(dtype), elements_{op.domain_low, op.domain_high, op.promotion == Promotion::Bool} {}
+  Builder(const Op& op, DType dtype)
+      : op_(op), dtype_(dtype), elements_{op.domain_low, op.domain_high, op.promotion == Promotion::Bool} {}
 
   // Operand i as a tensor; a condition, which takes no part in promotion, is bool.
   Tensor tensor(size_t i, const Sizes& sizes, Layout layout, DType dtype) {
@@ -93,7 +94,9 @@ class Builder {
     for (DType other : {DType::Float64, DType::BFloat16, DType::Int64, DType::UInt8}) {
       if (other == dtype_) continue;
       for (const Sizes& sizes : {Sizes{3, 5}, Sizes{}}) {
-        add(concat("with ", name_of(other)), [&](size_t i) { return tensor(i, i == last ? sizes : Sizes{3, 5}, Layout::Contiguous, i == last ? other : dtype_); });
+        add(concat("with ", name_of(other)), [&](size_t i) {
+          return tensor(i, i == last ? sizes : Sizes{3, 5}, Layout::Contiguous, i == last ? other : dtype_);
+        });
       }
     }
   }
@@ -104,7 +107,8 @@ class Builder {
     for (const ArgSpec& arg : op_.args) {
       if (arg.type == ArgType::Bool) add("flag set", permuted, DType::Float32, true);
       if (arg.type != ArgType::DType) continue;
-      for (int t = 0; t < kNumDTypes; ++t) add(concat("to ", name_of(static_cast<DType>(t))), permuted, static_cast<DType>(t));
+      for (int t = 0; t < kNumDTypes; ++t)
+        add(concat("to ", name_of(static_cast<DType>(t))), permuted, static_cast<DType>(t));
     }
   }
 

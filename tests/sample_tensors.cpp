@@ -11,12 +11,14 @@ namespace {
 
 double draw(SampleNumbers& numbers, DType dtype, Elements e) {
   if (e.halves && is_float(dtype)) {
-    return 0.5 * static_cast<double>(numbers.whole(static_cast<int64_t>(std::ceil(2 * e.low)), static_cast<int64_t>(std::floor(2 * e.high))));
+    return 0.5 * static_cast<double>(numbers.whole(static_cast<int64_t>(std::ceil(2 * e.low)),
+                                                   static_cast<int64_t>(std::floor(2 * e.high))));
   }
   if (is_float(dtype)) return numbers.smooth(e.low, e.high);
   double low = dtype == DType::Bool || dtype == DType::UInt8 ? std::max(e.low, 0.0) : e.low;
   double high = dtype == DType::Bool ? 1.0 : e.high;
-  return static_cast<double>(numbers.whole(static_cast<int64_t>(std::ceil(low)), static_cast<int64_t>(std::floor(high))));
+  return static_cast<double>(
+      numbers.whole(static_cast<int64_t>(std::ceil(low)), static_cast<int64_t>(std::floor(high))));
 }
 
 struct Geometry {
@@ -74,10 +76,12 @@ int64_t SampleNumbers::whole(int64_t low, int64_t high) {
   return low + static_cast<int64_t>(uniform() * static_cast<double>(high - low + 1));
 }
 
-Tensor sample_tensor(const std::vector<int64_t>& sizes, DType dtype, SampleNumbers& numbers, Elements elements, Layout layout) {
+Tensor sample_tensor(const std::vector<int64_t>& sizes, DType dtype, SampleNumbers& numbers, Elements elements,
+                     Layout layout) {
   Geometry g = geometry_of(sizes, layout);
   Tensor t = place(sizes, dtype, g);
-  for (int64_t i = 0; i < g.held; ++i) store_element(dtype, t.impl()->storage()->data(), i, draw(numbers, dtype, elements));
+  for (int64_t i = 0; i < g.held; ++i)
+    store_element(dtype, t.impl()->storage()->data(), i, draw(numbers, dtype, elements));
   return t;
 }
 

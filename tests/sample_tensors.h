@@ -1,4 +1,5 @@
-// Tensors for the tests: elements from a small generator of their own, in every memory layout, made without any operator.
+// Tensors for the tests: elements from a small generator of their own, in every memory layout, made without any
+// operator.
 #pragma once
 #include <cstdint>
 #include <initializer_list>
@@ -23,8 +24,8 @@ class SampleNumbers {
   uint64_t state_;
 };
 
-// How the elements lie: in row-major order; every second entry of the last dimension of something larger, behind an offset;
-// dimensions reversed in memory; the first dimension repeated without memory.
+// How the elements lie: in row-major order; every second entry of the last dimension of something larger, behind an
+// offset; dimensions reversed in memory; the first dimension repeated without memory.
 enum class Layout : uint8_t { Contiguous, Sliced, Permuted, Expanded };
 
 // What elements are drawn: floats smooth or multiples of 1/2, integers and bools inside the same range, cut to what the

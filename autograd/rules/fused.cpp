@@ -63,7 +63,8 @@ void layer_norm_forward(VjpContext& c) {
   if (dispatch_state().grad_enabled) {
     Dims dims;
     Tensor up = size_of(x.dtype()) == 2 ? x.cast(DType::Float32) : x;
-    for (size_t d = x.sizes().size() - c.ints(1).size(); d < x.sizes().size(); ++d) dims.push_back(static_cast<int64_t>(d));
+    for (size_t d = x.sizes().size() - c.ints(1).size(); d < x.sizes().size(); ++d)
+      dims.push_back(static_cast<int64_t>(d));
     mean = up.mean(dims, true);
     rstd = rsqrt(square(up - mean).mean(dims, true) + c.number(4));
     g = decompose::layer_norm_grad(c.grad(0), x, mean, rstd, weight, c.ints(1));
@@ -77,7 +78,8 @@ void layer_norm_forward(VjpContext& c) {
 
 void cross_entropy_forward(VjpContext& c) {
   std::string reduction = c.text(3);
-  c.set(0, cross_entropy_grad(c.grad(), c.tensor(0), c.tensor(1), c.tensor(2), reduction.c_str(), c.integer(4), c.number(5)));
+  c.set(0, cross_entropy_grad(c.grad(), c.tensor(0), c.tensor(1), c.tensor(2), reduction.c_str(), c.integer(4),
+                              c.number(5)));
 }
 
 }  // namespace vjp

@@ -7,7 +7,9 @@ namespace fuselet::vjp {
 namespace {
 
 // A reduced tensor with the reduced dimensions put back as size 1.
-Tensor keep_dims(const Tensor& reduced, DimsView full_sizes, DimMask mask) { return reduced.view(sizes_without(full_sizes, mask, true)); }
+Tensor keep_dims(const Tensor& reduced, DimsView full_sizes, DimMask mask) {
+  return reduced.view(sizes_without(full_sizes, mask, true));
+}
 
 double count_of(DimsView sizes, DimMask mask) {
   SymInt n = 1;

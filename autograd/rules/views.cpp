@@ -7,7 +7,9 @@ namespace {
 
 Tensor zeros_of(const TensorMeta& m) { return zeros(m.sizes, m.dtype, m.device); }
 
-std::optional<SymInt> optional_sym(VjpContext& c, int i) { return c.has(i) ? std::optional<SymInt>(c.sym(i)) : std::nullopt; }
+std::optional<SymInt> optional_sym(VjpContext& c, int i) {
+  return c.has(i) ? std::optional<SymInt>(c.sym(i)) : std::nullopt;
+}
 
 }  // namespace
 
@@ -24,13 +26,15 @@ void expand(VjpContext& c) { c.set(0, c.grad().sum_to_size(c.meta(0).sizes)); }
 void permute(VjpContext& c) {
   Dims dims = c.ints(1), inverse(dims.size(), 0);
   for (size_t i = 0; i < dims.size(); ++i) {
-    inverse[static_cast<size_t>(wrap_dim(dims[i].concrete(), static_cast<int64_t>(dims.size()), "permute"))] = static_cast<int64_t>(i);
+    inverse[static_cast<size_t>(wrap_dim(dims[i].concrete(), static_cast<int64_t>(dims.size()), "permute"))] =
+        static_cast<int64_t>(i);
   }
   c.set(0, c.grad().permute(inverse));
 }
 
 void slice(VjpContext& c) {
-  c.set(0, slice_scatter(zeros_of(c.meta(0)), c.grad(), c.integer(1), optional_sym(c, 2), optional_sym(c, 3), c.sym(4)));
+  c.set(0,
+        slice_scatter(zeros_of(c.meta(0)), c.grad(), c.integer(1), optional_sym(c, 2), optional_sym(c, 3), c.sym(4)));
 }
 
 void select(VjpContext& c) { c.set(0, select_scatter(zeros_of(c.meta(0)), c.grad(), c.integer(1), c.sym(2))); }
@@ -42,7 +46,9 @@ void as_strided(VjpContext& c) {
 }
 
 void slice_scatter(VjpContext& c) {
-  if (c.needs(0)) c.set(0, fuselet::slice_scatter(c.grad(), zeros_of(c.meta(1)), c.integer(2), optional_sym(c, 3), optional_sym(c, 4), c.sym(5)));
+  if (c.needs(0))
+    c.set(0, fuselet::slice_scatter(c.grad(), zeros_of(c.meta(1)), c.integer(2), optional_sym(c, 3), optional_sym(c, 4),
+                                    c.sym(5)));
   if (c.needs(1)) c.set(1, c.grad().slice(c.integer(2), optional_sym(c, 3), optional_sym(c, 4), c.sym(5)));
 }
 
@@ -57,8 +63,6 @@ void as_strided_scatter(VjpContext& c) {
   if (c.needs(1)) c.set(1, c.grad().contiguous().as_strided(c.ints(2), c.ints(3), c.sym(4)));
 }
 
-void as_strided_grad(VjpContext& c) {
-  c.set(0, c.grad().as_strided(c.meta(0).sizes, c.ints(3), c.sym(4)));
-}
+void as_strided_grad(VjpContext& c) { c.set(0, c.grad().as_strided(c.meta(0).sizes, c.ints(3), c.sym(4))); }
 
 }  // namespace fuselet::vjp

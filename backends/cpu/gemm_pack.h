@@ -45,9 +45,9 @@ inline void transpose_step(Vector<T>* rows) {
 template <class T>
 inline void transpose_square(Vector<T>* rows) {
   transpose_step<T, 1>(rows);
-  if constexpr (kLanes<T> > 2) transpose_step<T, 2>(rows);
-  if constexpr (kLanes<T> > 4) transpose_step<T, 4>(rows);
-  if constexpr (kLanes<T> > 8) transpose_step<T, 8>(rows);
+  if constexpr (kLanes < T >> 2) transpose_step<T, 2>(rows);
+  if constexpr (kLanes < T >> 4) transpose_step<T, 4>(rows);
+  if constexpr (kLanes < T >> 8) transpose_step<T, 8>(rows);
 }
 
 // k_stride == 1: squares of lanes x steps are transposed in registers. Returns the steps done, a multiple of kLanes.

@@ -12,9 +12,9 @@
 namespace fuselet::cpu {
 namespace {
 
-constexpr size_t kMappedBytes = size_t{1} << 20;     // from here on a mapping of its own, given back at once when freed
-constexpr size_t kHugePage = size_t{2} << 20;        // x86-64's and the usual arm64's
-constexpr int kStepsLog2 = 3;                        // classes in a power of two: 8
+constexpr size_t kMappedBytes = size_t{1} << 20;  // from here on a mapping of its own, given back at once when freed
+constexpr size_t kHugePage = size_t{2} << 20;     // x86-64's and the usual arm64's
+constexpr int kStepsLog2 = 3;                     // classes in a power of two: 8
 
 // Eighths: the bits below the top four are rounded up.
 constexpr int rounding_shift(size_t bytes) { return std::bit_width(bytes - 1) - 1 - kStepsLog2; }

@@ -61,9 +61,8 @@ std::string in_units(size_t bytes) {
 
 [[noreturn]] void throw_out_of_memory(size_t bytes) {
   const MemoryStats stats = memory_stats();
-  throw OutOfMemory("out of memory on the cpu: cannot allocate " + in_units(bytes) + "; " +
-                    in_units(stats.allocated) + " are in use, at most " + in_units(stats.peak_allocated) +
-                    " were; the cache has been given back");
+  throw OutOfMemory("out of memory on the cpu: cannot allocate " + in_units(bytes) + "; " + in_units(stats.allocated) +
+                    " are in use, at most " + in_units(stats.peak_allocated) + " were; the cache has been given back");
 }
 
 // One block of its own, of exactly `bytes`, so that the sanitizer's red zone follows directly.
@@ -106,7 +105,8 @@ void* allocate(size_t bytes) {
   } else {
     block = bytes <= kMaxSmallBlock ? allocate_small(bytes) : allocate_large(bytes);
   }
-  if (!block) [[unlikely]] throw_out_of_memory(bytes);
+  if (!block) [[unlikely]]
+    throw_out_of_memory(bytes);
   return block;
 }
 

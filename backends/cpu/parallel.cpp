@@ -60,7 +60,7 @@ void parallel_for(int64_t n, int64_t grain, FunctionRef<void(int64_t, int64_t)> 
   int64_t length = (n - 1) / threads + 1;
   if (grain >= kRangeMultiple) length = (length + kRangeMultiple - 1) / kRangeMultiple * kRangeMultiple;
   FirstError error;
-#pragma omp parallel num_threads(static_cast<int>(threads))
+#pragma omp parallel num_threads(static_cast <int>(threads))
   {
     // OpenMP may give fewer threads than asked for, so ranges are dealt in turn.
     for (int64_t range = omp_get_thread_num(); range < threads; range += omp_get_num_threads()) {
@@ -87,7 +87,7 @@ void parallel_tiles(int64_t count, FunctionRef<void(int64_t)> body) {
   note_pool_start();
   std::atomic<int64_t> next{0};
   FirstError error;
-#pragma omp parallel num_threads(static_cast<int>(threads))
+#pragma omp parallel num_threads(static_cast <int>(threads))
   {
     while (!error.seen()) {
       const int64_t tile = next.fetch_add(1, std::memory_order_relaxed);

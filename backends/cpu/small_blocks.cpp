@@ -136,7 +136,8 @@ void spill(size_t index, uint32_t keep) {
 void* allocate_small(size_t bytes) noexcept {
   const size_t index = class_of(bytes);
   FreeList& list = cache.lists[index];
-  if (!list.head) [[unlikely]] return allocate_slowly(index);
+  if (!list.head) [[unlikely]]
+    return allocate_slowly(index);
   void* block = list.pop();
   count_bytes(static_cast<int64_t>(class_bytes(index)));
   return block;
@@ -152,7 +153,8 @@ void deallocate_small(void* block, size_t bytes) noexcept {
     spill(index, 0);
     return report_at_once();
   }
-  if (list.count > list_limit(index)) [[unlikely]] spill(index, list_limit(index) / 2);
+  if (list.count > list_limit(index)) [[unlikely]]
+    spill(index, list_limit(index) / 2);
 }
 
 int64_t take_small_bytes_delta() noexcept {

@@ -20,8 +20,11 @@ RefTensor copy_of(const RefTensor& x, std::vector<int64_t> sizes) {
   return out;
 }
 
-// ---- making and rearranging ------------------------------------------------------------------------------------------
-void filled(RefCall& call, double value) { call.outs = {make(call.ints(0), call.dtype_or(1, dispatch_state().default_dtype), value)}; }
+// ---- making and rearranging
+// ------------------------------------------------------------------------------------------
+void filled(RefCall& call, double value) {
+  call.outs = {make(call.ints(0), call.dtype_or(1, dispatch_state().default_dtype), value)};
+}
 void zeros(RefCall& call) { filled(call, 0); }
 void ones(RefCall& call) { filled(call, 1); }
 
@@ -55,7 +58,8 @@ void flatten(RefCall& call) {
 
 void t(RefCall& call) {
   const RefTensor& x = call.tensor(0);
-  call.outs = x.rank() < 2 ? std::vector<RefTensor>{copy_of(x, x.sizes)} : run("transpose", call, {x, int64_t{0}, int64_t{1}});
+  call.outs =
+      x.rank() < 2 ? std::vector<RefTensor>{copy_of(x, x.sizes)} : run("transpose", call, {x, int64_t{0}, int64_t{1}});
 }
 
 void itself(RefCall& call) { call.outs = {copy_of(call.tensor(0), call.tensor(0).sizes)}; }
@@ -111,7 +115,8 @@ void clamp(RefCall& call) {
   if (call.has(2)) call.outs = run("clamp_max", call, {call.outs[0], call.args[2]});
 }
 
-// ---- neural networks -------------------------------------------------------------------------------------------------
+// ---- neural networks
+// -------------------------------------------------------------------------------------------------
 void matrix_product(RefCall& call) { call.outs = run("matmul", call, {call.tensor(0), call.tensor(1)}); }
 
 void gelu(RefCall& call) { call.outs = run(call.text(1) == "tanh" ? "gelu_tanh" : "gelu_erf", call, {call.tensor(0)}); }
@@ -125,7 +130,9 @@ void max_pool2d(RefCall& call) {
   call.outs = {run("max_pool2d_with_indices", call, {call.args.begin(), call.args.end()})[0]};
 }
 
-void layer_norm(RefCall& call) { call.outs = {run("layer_norm_forward", call, {call.args.begin(), call.args.end()})[0]}; }
+void layer_norm(RefCall& call) {
+  call.outs = {run("layer_norm_forward", call, {call.args.begin(), call.args.end()})[0]};
+}
 
 // Logits with classes in dimension 1 (0 of a vector), as rows in the order of the targets.
 void cross_entropy(RefCall& call) {
@@ -159,7 +166,8 @@ void mse_loss(RefCall& call) {
   if (call.text(2) == "none") {
     call.outs = {squares};
   } else {
-    call.outs = {make({}, x.dtype, static_cast<double>(call.text(2) == "sum" ? sum : sum / static_cast<long double>(x.count())))};
+    call.outs = {make({}, x.dtype,
+                      static_cast<double>(call.text(2) == "sum" ? sum : sum / static_cast<long double>(x.count())))};
   }
 }
 

@@ -60,8 +60,8 @@ struct ConvolutionShape {
 
 // Calls f(input index, weight index, output index) for every multiplication of a convolution.
 template <class F>
-void for_each_product(const std::vector<int64_t>& input, const std::vector<int64_t>& weight, const std::vector<int64_t>& output,
-                      const ConvolutionShape& shape, F&& f) {
+void for_each_product(const std::vector<int64_t>& input, const std::vector<int64_t>& weight,
+                      const std::vector<int64_t>& output, const ConvolutionShape& shape, F&& f) {
   for_each_index(output, [&](const Index& o) {
     for_each_index({weight[1], weight[2], weight[3]}, [&](const Index& k) {
       int64_t y = shape.row(o[2], k[1]), x = shape.column(o[3], k[2]);

@@ -46,7 +46,7 @@ struct CrossEntropy {
 };
 
 CrossEntropy read(const RefCall& call, size_t first) {
-  return {call.tensor(first), call.tensor(first + 1), call.has(first + 2) ? &call.tensor(first + 2) : nullptr,
+  return {call.tensor(first),   call.tensor(first + 1),  call.has(first + 2) ? &call.tensor(first + 2) : nullptr,
           call.text(first + 3), call.integer(first + 4), call.number(first + 5)};
 }
 

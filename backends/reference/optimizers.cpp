@@ -37,9 +37,11 @@ void sgd_step(RefCall& call) {
 }
 
 void adam_step(RefCall& call) {
-  const std::vector<RefTensor>&params = call.tensors(0), &grads = call.tensors(1), &firsts = call.tensors(2), &seconds = call.tensors(3);
+  const std::vector<RefTensor>&params = call.tensors(0), &grads = call.tensors(1), &firsts = call.tensors(2),
+        &seconds = call.tensors(3);
   double lr = call.scalar(4).to_double(), step = call.scalar(5).to_double();
-  double beta1 = call.scalar(6).to_double(), beta2 = call.scalar(7).to_double(), eps = call.number(8), decay = call.number(9);
+  double beta1 = call.scalar(6).to_double(), beta2 = call.scalar(7).to_double(), eps = call.number(8),
+         decay = call.number(9);
   bool decoupled = call.flag(10), maximize = call.flag(11);
   size_t n = params.size();
   append(call.outs, params);

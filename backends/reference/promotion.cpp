@@ -46,10 +46,14 @@ DType pointwise_dtype(const RefCall& call, DType common) {
     if (const DType* given = std::get_if<DType>(&arg)) return *given;
   }
   switch (call.op->promotion) {
-    case Promotion::Bool: return DType::Bool;
-    case Promotion::Float: return is_float(common) ? common : default_dtype();
-    case Promotion::Same: return common;
-    case Promotion::None: return call.tensor(0).dtype;
+    case Promotion::Bool:
+      return DType::Bool;
+    case Promotion::Float:
+      return is_float(common) ? common : default_dtype();
+    case Promotion::Same:
+      return common;
+    case Promotion::None:
+      return call.tensor(0).dtype;
   }
   return common;
 }

@@ -1,5 +1,5 @@
-// The dtype of a pointwise result, from the rule as documented: operands are of three classes (tensors with dimensions, 0-d
-// tensors, numbers); a weaker class counts only where its category is higher than all stronger ones'.
+// The dtype of a pointwise result, from the rule as documented: operands are of three classes (tensors with dimensions,
+// 0-d tensors, numbers); a weaker class counts only where its category is higher than all stronger ones'.
 #pragma once
 #include "backends/reference/reference.h"
 

@@ -1,5 +1,5 @@
-// Random operators. Philox4x32-10 is written out here a second time, from its definition (Salmon et al. 2011), as are the
-// maps from words to values that core/random_values.h documents.
+// Random operators. Philox4x32-10 is written out here a second time, from its definition (Salmon et al. 2011), as are
+// the maps from words to values that core/random_values.h documents.
 #include <array>
 #include <cmath>
 
@@ -65,8 +65,8 @@ void randn(RefCall& call) {
   call.outs = {out};
 }
 
-// The word as a fraction of 2^32, scaled to the range and floored. Ranges beyond 2^32, which take two words an element, are
-// left out.
+// The word as a fraction of 2^32, scaled to the range and floored. Ranges beyond 2^32, which take two words an element,
+// are left out.
 void randint(RefCall& call) {
   int64_t low = call.integer(0);
   uint64_t range = static_cast<uint64_t>(call.integer(1)) - static_cast<uint64_t>(low);
@@ -94,7 +94,8 @@ void dropout_grad(RefCall& call) {
   const RefTensor &grad = call.tensor(0), &mask = call.tensor(1);
   double kept = kept_halfwords(call.number(2));
   RefTensor out = make(grad.sizes, grad.dtype);
-  for (size_t i = 0; i < out.values.size(); ++i) out.values[i] = mask.values[i] != 0 ? grad.values[i] * (65536 / kept) : 0;
+  for (size_t i = 0; i < out.values.size(); ++i)
+    out.values[i] = mask.values[i] != 0 ? grad.values[i] * (65536 / kept) : 0;
   call.outs = {out};
 }
 

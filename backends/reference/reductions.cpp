@@ -44,7 +44,9 @@ long double total(const std::vector<double>& slice) {
   return sum;
 }
 
-double mean_of(const std::vector<double>& slice) { return static_cast<double>(total(slice) / static_cast<long double>(slice.size())); }
+double mean_of(const std::vector<double>& slice) {
+  return static_cast<double>(total(slice) / static_cast<long double>(slice.size()));
+}
 
 template <class Better>
 double extremum_of(const std::vector<double>& slice, Better&& better) {
@@ -78,7 +80,8 @@ double variance_of(const std::vector<double>& slice, int64_t correction) {
 void sum(RefCall& call) {
   const RefTensor& x = call.tensor(0);
   DType dtype = call.dtype_or(3, is_float(x.dtype) ? x.dtype : DType::Int64);
-  call.outs = {fold(x, call.ints(1), call.flag(2), dtype, [](const auto& slice) { return static_cast<double>(total(slice)); })};
+  call.outs = {
+      fold(x, call.ints(1), call.flag(2), dtype, [](const auto& slice) { return static_cast<double>(total(slice)); })};
 }
 
 void mean(RefCall& call) {
@@ -110,7 +113,8 @@ void argmax(RefCall& call) {
 void var(RefCall& call) {
   const RefTensor& x = call.tensor(0);
   int64_t correction = call.integer(2);
-  call.outs = {fold(x, call.ints(1), call.flag(3), x.dtype, [&](const auto& slice) { return variance_of(slice, correction); })};
+  call.outs = {
+      fold(x, call.ints(1), call.flag(3), x.dtype, [&](const auto& slice) { return variance_of(slice, correction); })};
 }
 
 }  // namespace fuselet::reference

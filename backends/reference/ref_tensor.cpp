@@ -13,10 +13,14 @@ struct Range {
 
 Range range_of(DType t) {
   switch (t) {
-    case DType::Int64: return {-0x1p63, 0x1p63};
-    case DType::Int32: return {-0x1p31, 0x1p31};
-    case DType::Int8: return {-128, 128};
-    default: return {0, 256};
+    case DType::Int64:
+      return {-0x1p63, 0x1p63};
+    case DType::Int32:
+      return {-0x1p31, 0x1p31};
+    case DType::Int8:
+      return {-128, 128};
+    default:
+      return {0, 256};
   }
 }
 

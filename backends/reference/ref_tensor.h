@@ -47,8 +47,8 @@ void for_each_index(const std::vector<int64_t>& sizes, F&& f) {
   }
 }
 
-// The value that a result of dtype `to` holds: floats as they are; integers truncated, saturated, NaN to 0, or, where the
-// computation was on integers, modulo the type's range; bool by comparison with 0.
+// The value that a result of dtype `to` holds: floats as they are; integers truncated, saturated, NaN to 0, or, where
+// the computation was on integers, modulo the type's range; bool by comparison with 0.
 double stored_as(double value, DType to, bool from_integers);
 
 // A copy of a tensor with concrete sizes on the CPU.

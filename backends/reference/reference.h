@@ -1,8 +1,8 @@
 // The oracle: every operator of the table in double precision, from std:: alone, by the most direct loop there is.
 //
-// Shares nothing with the formulas, the shape rules or the CPU backend: sizes, dtypes and values of the results are worked
-// out here a second time. Results of floating dtype are not rounded to it (a test's tolerance stands for that); integer and
-// bool results are, by the cast rule. Entry: a call that the operator accepts; nothing is checked here.
+// Shares nothing with the formulas, the shape rules or the CPU backend: sizes, dtypes and values of the results are
+// worked out here a second time. Results of floating dtype are not rounded to it (a test's tolerance stands for that);
+// integer and bool results are, by the cast rule. Entry: a call that the operator accepts; nothing is checked here.
 #pragma once
 #include <span>
 
@@ -13,8 +13,8 @@
 namespace fuselet::reference {
 
 // Arguments as in Arg, owned.
-using RefArg = std::variant<std::monostate, RefTensor, Scalar, int64_t, std::vector<int64_t>, std::vector<RefTensor>, double,
-                            bool, std::string, DType, Device>;
+using RefArg = std::variant<std::monostate, RefTensor, Scalar, int64_t, std::vector<int64_t>, std::vector<RefTensor>,
+                            double, bool, std::string, DType, Device>;
 
 struct RefCall {
   const Op* op;
@@ -36,7 +36,8 @@ struct RefCall {
   DType dtype_or(size_t i, DType otherwise) const { return has(i) ? std::get<DType>(args[i]) : otherwise; }
 };
 
-// Exactly one of the two. In the generated table, which rule_of reads, composites have neither; composites.h has theirs.
+// Exactly one of the two. In the generated table, which rule_of reads, composites have neither; composites.h has
+// theirs.
 struct RefRule {
   double (*point)(const double* operands) = nullptr;
   void (*run)(RefCall&) = nullptr;
@@ -44,8 +45,8 @@ struct RefRule {
 const RefRule& rule_of(const Op& op);
 bool has_reference(const Op& op);
 
-// The results of one call; of an operator that mutates arguments, their new values first. InternalError if the row has no
-// rule.
+// The results of one call; of an operator that mutates arguments, their new values first. InternalError if the row has
+// no rule.
 std::vector<RefTensor> evaluate(const Op& op, std::span<const RefArg> args, GeneratorState draw = {});
 
 // Copies of arguments whose tensors lie on the CPU.

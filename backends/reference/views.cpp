@@ -47,7 +47,8 @@ void transpose(RefCall& call) {
   std::vector<int64_t> dims;
   for (int64_t d = 0; d < x.rank(); ++d) dims.push_back(d);
   if (x.rank() > 0) {
-    std::swap(dims[static_cast<size_t>(wrap(call.integer(1), x.rank()))], dims[static_cast<size_t>(wrap(call.integer(2), x.rank()))]);
+    std::swap(dims[static_cast<size_t>(wrap(call.integer(1), x.rank()))],
+              dims[static_cast<size_t>(wrap(call.integer(2), x.rank()))]);
   }
   call.outs = {permuted(x, dims)};
 }

@@ -9,7 +9,8 @@ ValueId Graph::add_input(InputKind kind, std::string input_name, TensorMeta meta
   return id;
 }
 
-const Node& Graph::add_node(OpId op, std::vector<GraphArg> args, std::vector<TensorMeta> metas, Origin origin, int32_t draw) {
+const Node& Graph::add_node(OpId op, std::vector<GraphArg> args, std::vector<TensorMeta> metas, Origin origin,
+                            int32_t draw) {
   Node node{op, std::move(args), {}, std::move(origin), draw};
   for (size_t i = 0; i < metas.size(); ++i) {
     node.outputs.push_back(static_cast<ValueId>(values.size()));

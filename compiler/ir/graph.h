@@ -3,8 +3,8 @@
 // Meaning. A graph is a pure function of its inputs, its cells and a base draw number. Nodes run in order; each is one
 // operator of the table in its functional form and makes new values. Nothing is written in place: a write of the user's
 // program became a new value, and what must reach the outside is listed at the end (writes, grads). A value is named by
-// index, defined once, before its uses. Effects are the exception to purity: at its place among the nodes, an advance adds
-// to a host cell.
+// index, defined once, before its uses. Effects are the exception to purity: at its place among the nodes, an advance
+// adds to a host cell.
 //
 // Inputs: arguments of the recorded function, in order, and lifted tensors that the function met (parameters, state).
 // Scalars: a constant, or a reference to a cell that is read when its node runs. Random nodes carry the number of their
@@ -30,11 +30,11 @@ struct CellRef {
 };
 
 // One argument of a node, in the order of the operator's row.
-using GraphArg = std::variant<std::monostate, ValueRef, std::vector<ValueRef>, Scalar, CellRef, SymInt, Dims, double, bool,
-                              std::string, DType, Device>;
+using GraphArg = std::variant<std::monostate, ValueRef, std::vector<ValueRef>, Scalar, CellRef, SymInt, Dims, double,
+                              bool, std::string, DType, Device>;
 
-// Where a node comes from: the operators of the recording (numbered in their order) and the user's line; `backward` if it
-// is part of their backward.
+// Where a node comes from: the operators of the recording (numbered in their order) and the user's line; `backward` if
+// it is part of their backward.
 struct Origin {
   std::vector<int32_t> operators;
   std::string line;
@@ -88,12 +88,13 @@ struct Graph {
 
   ValueId add_input(InputKind kind, std::string input_name, TensorMeta meta);
   // Appends a node; its outputs get the given metas.
-  const Node& add_node(OpId op, std::vector<GraphArg> args, std::vector<TensorMeta> metas, Origin origin, int32_t draw = -1);
+  const Node& add_node(OpId op, std::vector<GraphArg> args, std::vector<TensorMeta> metas, Origin origin,
+                       int32_t draw = -1);
   const TensorMeta& meta(ValueId v) const { return values[static_cast<size_t>(v)].meta; }
 };
 
-// Renumbers the values so that inputs come first, then outputs of nodes in order: the form that prints. Returns the new id
-// of each old one.
+// Renumbers the values so that inputs come first, then outputs of nodes in order: the form that prints. Returns the new
+// id of each old one.
 std::vector<ValueId> number_in_order(Graph& graph);
 
 // Calls f(ValueId) for each value that the node reads.
@@ -112,8 +113,8 @@ std::string print(const Graph& graph);
 // Throws Error with the line number and what was expected.
 Graph parse(const std::string& text);
 
-// Throws InternalError naming the node where the graph is not well formed: an argument of a wrong kind, a use before the
-// definition, a meta that the operator's shape rule does not give, a write of another shape or dtype.
+// Throws InternalError naming the node where the graph is not well formed: an argument of a wrong kind, a use before
+// the definition, a meta that the operator's shape rule does not give, a write of another shape or dtype.
 void verify(const Graph& graph);
 
 }  // namespace fuselet::ir

@@ -43,7 +43,8 @@ NodeCall::NodeCall(const Node& node, const std::vector<Tensor>& values, const st
     }
   }
   outputs_.resize(node.outputs.size());
-  call_ = Call{&op, args_.data(), static_cast<int>(n), outputs_.data(), static_cast<int>(outputs_.size()), false, nullptr};
+  call_ =
+      Call{&op, args_.data(), static_cast<int>(n), outputs_.data(), static_cast<int>(outputs_.size()), false, nullptr};
 }
 
 }  // namespace fuselet::ir

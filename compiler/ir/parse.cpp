@@ -51,7 +51,8 @@ class LineReader {
   }
   double number(const std::string& t) {
     if (t == "nan") return std::numeric_limits<double>::quiet_NaN();
-    if (t == "inf" || t == "-inf") return t[0] == '-' ? -std::numeric_limits<double>::infinity() : std::numeric_limits<double>::infinity();
+    if (t == "inf" || t == "-inf")
+      return t[0] == '-' ? -std::numeric_limits<double>::infinity() : std::numeric_limits<double>::infinity();
     double v = 0;
     auto [end, err] = std::from_chars(t.data(), t.data() + t.size(), v);
     if (err != std::errc() || end != t.data() + t.size()) fail_here("a number, not '" + t + "'");
@@ -112,8 +113,10 @@ GraphArg read_arg(LineReader& in, ArgType type) {
   if (in.try_take("none")) return std::monostate{};
   if (in.try_take("$")) return CellRef{static_cast<int32_t>(in.integer())};
   switch (type) {
-    case ArgType::Tensor: return ValueRef{in.value()};
-    case ArgType::Operand: return in.next_is('%') ? GraphArg(ValueRef{in.value()}) : GraphArg(read_scalar(in));
+    case ArgType::Tensor:
+      return ValueRef{in.value()};
+    case ArgType::Operand:
+      return in.next_is('%') ? GraphArg(ValueRef{in.value()}) : GraphArg(read_scalar(in));
     case ArgType::Tensors: {
       std::vector<ValueRef> list;
       in.take("[");
@@ -124,22 +127,29 @@ GraphArg read_arg(LineReader& in, ArgType type) {
       in.take("]");
       return list;
     }
-    case ArgType::Scalar: return read_scalar(in);
-    case ArgType::Int: return SymInt(in.integer());
-    case ArgType::Ints: return in.int_list('[', ']');
-    case ArgType::Float: return in.number(in.take_until(" ,)"));
+    case ArgType::Scalar:
+      return read_scalar(in);
+    case ArgType::Int:
+      return SymInt(in.integer());
+    case ArgType::Ints:
+      return in.int_list('[', ']');
+    case ArgType::Float:
+      return in.number(in.take_until(" ,)"));
     case ArgType::Bool: {
       if (in.try_take("true")) return true;
       in.take("false");
       return false;
     }
-    case ArgType::Text: return in.quoted();
-    case ArgType::DType: return parse_dtype(in.take_until(" ,)"));
+    case ArgType::Text:
+      return in.quoted();
+    case ArgType::DType:
+      return parse_dtype(in.take_until(" ,)"));
     case ArgType::Device: {
       in.take("@");
       return parse_device(in.take_until(" ,)"));
     }
-    case ArgType::None: break;
+    case ArgType::None:
+      break;
   }
   in.fail_here("an argument");
 }
@@ -192,7 +202,8 @@ class GraphReader {
 
  private:
   ValueId known(LineReader& in, ValueId v) {
-    if (v < 0 || static_cast<size_t>(v) >= graph_.values.size()) in.fail_here("a value that is defined before, not %" + std::to_string(v));
+    if (v < 0 || static_cast<size_t>(v) >= graph_.values.size())
+      in.fail_here("a value that is defined before, not %" + std::to_string(v));
     return v;
   }
   void read_input(LineReader& in) {

@@ -101,8 +101,10 @@ std::string print(const Graph& g) {
     }
     if (n < g.nodes.size()) out += node_text(g, g.nodes[n]);
   }
-  for (const Write& w : g.writes) out += "  write " + value_text(g.inputs[static_cast<size_t>(w.input)].value) + " <- " + value_text(w.value) + "\n";
-  for (const Write& w : g.grads) out += "  grad " + value_text(g.inputs[static_cast<size_t>(w.input)].value) + " <- " + value_text(w.value) + "\n";
+  for (const Write& w : g.writes)
+    out += "  write " + value_text(g.inputs[static_cast<size_t>(w.input)].value) + " <- " + value_text(w.value) + "\n";
+  for (const Write& w : g.grads)
+    out += "  grad " + value_text(g.inputs[static_cast<size_t>(w.input)].value) + " <- " + value_text(w.value) + "\n";
   for (ValueId v : g.outputs) out += "  output " + value_text(v) + "\n";
   return out + "}\n";
 }

@@ -17,7 +17,8 @@ std::vector<size_t> last_readers(const ir::Graph& g, const std::vector<ir::Value
   return last;
 }
 
-void run_node(const ir::Node& node, std::vector<Tensor>& values, const std::vector<CellPtr>& cells, GeneratorState base) {
+void run_node(const ir::Node& node, std::vector<Tensor>& values, const std::vector<CellPtr>& cells,
+              GeneratorState base) {
   ir::NodeCall call(node, values, &cells);
   if (node.draw >= 0) {
     ReplayDrawScope draw({base.seed, base.draws + static_cast<uint64_t>(node.draw)});
@@ -30,14 +31,15 @@ void run_node(const ir::Node& node, std::vector<Tensor>& values, const std::vect
 
 }  // namespace
 
-std::vector<Tensor> interpret(const ir::Graph& g, const std::vector<Tensor>& inputs, const std::vector<CellPtr>& cells, GeneratorState base,
-                              const std::vector<ir::ValueId>& wanted) {
+std::vector<Tensor> interpret(const ir::Graph& g, const std::vector<Tensor>& inputs, const std::vector<CellPtr>& cells,
+                              GeneratorState base, const std::vector<ir::ValueId>& wanted) {
   std::vector<Tensor> values(g.values.size());
   for (size_t i = 0; i < g.inputs.size(); ++i) values[static_cast<size_t>(g.inputs[i].value)] = inputs[i];
   std::vector<size_t> last = last_readers(g, wanted);
   size_t next_advance = 0;
   auto advance_before = [&](size_t n) {
-    for (; next_advance < g.advances.size() && static_cast<size_t>(g.advances[next_advance].before_node) <= n; ++next_advance) {
+    for (; next_advance < g.advances.size() && static_cast<size_t>(g.advances[next_advance].before_node) <= n;
+         ++next_advance) {
       const ir::Advance& a = g.advances[next_advance];
       cells[static_cast<size_t>(a.cell.index)]->advance(a.by);
     }

@@ -9,7 +9,8 @@ namespace fuselet::replay {
 
 // `inputs`: one tensor an input. `wanted`: the values to give back, in order. A value is dropped after its last reader.
 // Random nodes draw at base.draws + their own number. Advances act on the cells.
-std::vector<Tensor> interpret(const ir::Graph& graph, const std::vector<Tensor>& inputs, const std::vector<CellPtr>& cells, GeneratorState base,
+std::vector<Tensor> interpret(const ir::Graph& graph, const std::vector<Tensor>& inputs,
+                              const std::vector<CellPtr>& cells, GeneratorState base,
                               const std::vector<ir::ValueId>& wanted);
 
 }  // namespace fuselet::replay

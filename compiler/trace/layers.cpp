@@ -1,5 +1,5 @@
-// The two layers of dispatch that a recording switches on. Functionalise turns an in-place call into its functional form
-// and a write of the recording; trace appends a node and hands out deferred tensors. Nothing executes.
+// The two layers of dispatch that a recording switches on. Functionalise turns an in-place call into its functional
+// form and a write of the recording; trace appends a node and hands out deferred tensors. Nothing executes.
 #include "compiler/trace/recorder.h"
 #include "core/dispatch.h"
 

@@ -14,7 +14,9 @@ namespace {
 class RecordingScope {
  public:
   explicit RecordingScope(trace::Recorder& recorder)
-      : recording_(&DispatchState::recording, &recorder), functionalise_(Layer::Functionalise, true), trace_(Layer::Trace, true) {}
+      : recording_(&DispatchState::recording, &recorder),
+        functionalise_(Layer::Functionalise, true),
+        trace_(Layer::Trace, true) {}
 
  private:
   StateGuard<Recording*> recording_;
@@ -39,7 +41,8 @@ RunResult run_graph(const ir::Graph& g, const std::vector<Tensor>& inputs, const
   std::vector<double> before = cell_values(cells);
   GeneratorState draws = default_generator().state();
   try {
-    std::vector<Tensor> values = replay::interpret(g, inputs, cells, default_generator().next_draw(static_cast<uint64_t>(g.draws)), wanted);
+    std::vector<Tensor> values =
+        replay::interpret(g, inputs, cells, default_generator().next_draw(static_cast<uint64_t>(g.draws)), wanted);
     auto at = values.begin();
     auto take = [&](size_t n) {
       std::vector<Tensor> part(at, at + static_cast<std::ptrdiff_t>(n));
@@ -116,7 +119,8 @@ RecordedFunction record(const RecordedBody& f, const std::vector<Tensor>& args, 
     for (const Tensor& t : results) recorder.graph().outputs.push_back(recorder.value_of(t));
   } catch (...) {
     // Nothing has run, so only the gradients of leaves point into the recording.
-    for (const trace::ChangedGrad& changed : recorder.changed_grads()) changed.leaf.impl()->make_autograd().grad = changed.before;
+    for (const trace::ChangedGrad& changed : recorder.changed_grads())
+      changed.leaf.impl()->make_autograd().grad = changed.before;
     throw;
   }
   out.num_results_ = results.size();
@@ -141,7 +145,8 @@ RecordedFunction record(const RecordedBody& f, const std::vector<Tensor>& args, 
   out.cells_ = recorder.cells();
   RunResult r = run_graph(out.graph_, inputs, out.cells_);
   write_back(out.graph_, inputs, r);
-  for (size_t i = 0; i < out.num_results_; ++i) r.outputs[i] = Tensor();  // the handles that f returned are among the live ones
+  for (size_t i = 0; i < out.num_results_; ++i)
+    r.outputs[i] = Tensor();  // the handles that f returned are among the live ones
   r.written.clear();
   r.grads.clear();
   for (size_t i = 0; i < live.size(); ++i) {
@@ -164,8 +169,9 @@ std::vector<Tensor> RecordedFunction::operator()(const std::vector<Tensor>& args
     FUSELET_CHECK(given < args.size(), graph_.name, ": expected more than ", args.size(), " arguments");
     const TensorMeta& m = graph_.meta(graph_.inputs[i].value);
     const Tensor& t = args[given++];
-    FUSELET_CHECK(same_sizes(t.sizes(), m.sizes) && t.dtype() == m.dtype && t.device() == m.device, graph_.name, ": argument ", given - 1,
-                  " was recorded as ", name_of(m.dtype), to_string(m.sizes), ", got ", name_of(t.dtype()), to_string(t.sizes()));
+    FUSELET_CHECK(same_sizes(t.sizes(), m.sizes) && t.dtype() == m.dtype && t.device() == m.device, graph_.name,
+                  ": argument ", given - 1, " was recorded as ", name_of(m.dtype), to_string(m.sizes), ", got ",
+                  name_of(t.dtype()), to_string(t.sizes()));
     inputs[i] = t;
   }
   FUSELET_CHECK(given == args.size(), graph_.name, ": expected ", given, " arguments, got ", args.size());

@@ -27,9 +27,9 @@ struct RecordOptions {
 class RecordedFunction {
  public:
   const ir::Graph& graph() const { return graph_; }
-  // Runs the graph operator by operator on the tensors' backend: reads the lifted tensors and cells as they are now, takes
-  // its draws from the default generator, writes what the function wrote. Arguments must have the recorded shapes and
-  // dtypes. On an error nothing has been written.
+  // Runs the graph operator by operator on the tensors' backend: reads the lifted tensors and cells as they are now,
+  // takes its draws from the default generator, writes what the function wrote. Arguments must have the recorded shapes
+  // and dtypes. On an error nothing has been written.
   std::vector<Tensor> operator()(const std::vector<Tensor>& args) const;
   // What f returned when it was recorded.
   const std::vector<Tensor>& first_outputs() const { return first_outputs_; }

@@ -33,12 +33,13 @@ Recorder& current_recorder() {
 }
 
 void Recorder::add_argument(const Tensor& t) {
-  FUSELET_CHECK(!groups_.contains(t.impl()->storage().get()), "record: two arguments share memory; pass one of them, or a clone()");
+  FUSELET_CHECK(!groups_.contains(t.impl()->storage().get()),
+                "record: two arguments share memory; pass one of them, or a clone()");
   lift(t, ir::InputKind::Argument, std::to_string(num_arguments_++));
 }
 
-// A tensor that fills its storage is an input as it is; any other is a strided view of the whole storage, so that several
-// tensors over one storage see each other's writes.
+// A tensor that fills its storage is an input as it is; any other is a strided view of the whole storage, so that
+// several tensors over one storage see each other's writes.
 AliasGroup& Recorder::lift(const Tensor& t, ir::InputKind kind, std::string name) {
   const StoragePtr& storage = t.impl()->storage();
   FUSELET_CHECK(!storage->is_deferred(), "record: a value of another recording is used in this one");
@@ -60,7 +61,8 @@ AliasGroup& Recorder::group_of(const Tensor& t) {
   auto found = groups_.find(t.impl()->storage().get());
   if (found != groups_.end()) return found->second;
   auto name = names_.find(t.impl()->storage().get());
-  return lift(t, ir::InputKind::Lifted, name != names_.end() ? name->second : "t" + std::to_string(graph_.inputs.size()));
+  return lift(t, ir::InputKind::Lifted,
+              name != names_.end() ? name->second : "t" + std::to_string(graph_.inputs.size()));
 }
 
 void Recorder::before_grad_change(TensorImpl& leaf) {
@@ -78,8 +80,11 @@ ir::ValueId Recorder::value_of(const Tensor& t) {
   slot.generation = group.generation;
   slot.value = group.value;
   if (!is_base(*t.impl(), group.base)) {
-    slot.value = graph_.add_node(OpId::as_strided, {ir::ValueRef{group.value}, Dims(t.sizes()), Dims(t.strides()), t.impl()->offset()}, {meta_of(t)},
-                                 origin_here()).outputs[0];
+    slot.value = graph_
+                     .add_node(OpId::as_strided,
+                               {ir::ValueRef{group.value}, Dims(t.sizes()), Dims(t.strides()), t.impl()->offset()},
+                               {meta_of(t)}, origin_here())
+                     .outputs[0];
   }
   return slot.value;
 }
@@ -103,9 +108,12 @@ void Recorder::write(const Tensor& t, ir::ValueId value) {
     group.value = value;
   } else {
     TensorMeta meta = group.base;
-    group.value = graph_.add_node(OpId::as_strided_scatter,
-                                  {ir::ValueRef{group.value}, ir::ValueRef{value}, Dims(t.sizes()), Dims(t.strides()), t.impl()->offset()},
-                                  {std::move(meta)}, origin_here()).outputs[0];
+    group.value = graph_
+                      .add_node(OpId::as_strided_scatter,
+                                {ir::ValueRef{group.value}, ir::ValueRef{value}, Dims(t.sizes()), Dims(t.strides()),
+                                 t.impl()->offset()},
+                                {std::move(meta)}, origin_here())
+                      .outputs[0];
   }
   group.written = true;
   ++group.generation;
@@ -128,21 +136,31 @@ void Recorder::record_advance(HostCell& cell, double by) {
 
 ir::GraphArg Recorder::graph_arg(const Arg& arg) {
   switch (arg.tag) {
-    case Arg::Tag::None: return std::monostate{};
-    case Arg::Tag::Tensor: return ir::ValueRef{value_of(*arg.tensor)};
-    case Arg::Tag::Scalar: return arg.scalar->cell() ? ir::GraphArg(cell_ref(arg.scalar->cell())) : ir::GraphArg(*arg.scalar);
+    case Arg::Tag::None:
+      return std::monostate{};
+    case Arg::Tag::Tensor:
+      return ir::ValueRef{value_of(*arg.tensor)};
+    case Arg::Tag::Scalar:
+      return arg.scalar->cell() ? ir::GraphArg(cell_ref(arg.scalar->cell())) : ir::GraphArg(*arg.scalar);
     case Arg::Tag::Tensors: {
       std::vector<ir::ValueRef> list;
       for (uint32_t i = 0; i < arg.count; ++i) list.push_back({value_of(arg.tensors[i])});
       return list;
     }
-    case Arg::Tag::Int: return arg.integer;
-    case Arg::Tag::Ints: return Dims(DimsView{arg.ints, arg.count});
-    case Arg::Tag::Float: return arg.number;
-    case Arg::Tag::Bool: return arg.flag;
-    case Arg::Tag::Text: return std::string(arg.text);
-    case Arg::Tag::DType: return arg.dtype;
-    case Arg::Tag::Device: return arg.device;
+    case Arg::Tag::Int:
+      return arg.integer;
+    case Arg::Tag::Ints:
+      return Dims(DimsView{arg.ints, arg.count});
+    case Arg::Tag::Float:
+      return arg.number;
+    case Arg::Tag::Bool:
+      return arg.flag;
+    case Arg::Tag::Text:
+      return std::string(arg.text);
+    case Arg::Tag::DType:
+      return arg.dtype;
+    case Arg::Tag::Device:
+      return arg.device;
   }
   throw InternalError("an argument has no kind", __FILE__, __LINE__);
 }

@@ -1,9 +1,9 @@
 // The running recording: which value of the graph each tensor stands for.
 //
-// Tensors that share a storage form an alias group. A group has a base (the tensor that its value describes: the output of
-// a node, or a lifted tensor) and a current value, which a write replaces. A view of the group is a value of its own; when
-// the group has been written since, the view is taken again, as a strided view of the base. So nothing is written in place
-// in the graph, and every reader sees what it would see in memory.
+// Tensors that share a storage form an alias group. A group has a base (the tensor that its value describes: the output
+// of a node, or a lifted tensor) and a current value, which a write replaces. A view of the group is a value of its
+// own; when the group has been written since, the view is taken again, as a strided view of the base. So nothing is
+// written in place in the graph, and every reader sees what it would see in memory.
 #pragma once
 #include <string>
 #include <unordered_map>

@@ -85,8 +85,7 @@ FUSELET_FN V maximum(V x, V y) {
   if constexpr (kIsInteger<V>)
     return select(x > y, x, y);
   else {
-    V either = from_bits<V>(to_bits(x) &
-                            to_bits(y));  // for equal operands: the same value, and +0 beside -0
+    V either = from_bits<V>(to_bits(x) & to_bits(y));  // for equal operands: the same value, and +0 beside -0
     return select(x == y, either, select((x > y) | (x != x), x, y));
   }
 }

@@ -31,8 +31,7 @@ FUSELET_FN ScaledExp<V> scaled_exp(V x, V x_low) {
   V r = fma(n, splat<V>(-0x1.62e4p-1f), x);  // exact: 15 bits of ln 2 times an integer of 8
   r = fma(n, splat<V>(-0x1.7f7d1cp-20f), r) + x_low;
   // Error 2^-28.
-  V tail = polynomial(r, 0x1.fffffcp-2f, 0x1.555492p-3f, 0x1.5558f2p-5f, 0x1.1239e2p-7f,
-                      0x1.6a2432p-10f);
+  V tail = polynomial(r, 0x1.fffffcp-2f, 0x1.555492p-3f, 0x1.5558f2p-5f, 0x1.1239e2p-7f, 0x1.6a2432p-10f);
   V significand = fma(r * r, tail, r) + 1.0f;
   // 2^n in two factors, for 2^n alone reaches neither 2^128 nor below 2^-126.
   Ints<V> exponent = (Ints<V>)(to_bits(shifted) - 0x4b400000u);
@@ -67,9 +66,8 @@ FUSELET_FN V log(V x) {
     V n = from_bits<V>((Bits<V>)(exponent + 0x4b400000)) - 0x1.8p23f;
     n = select(subnormal, n - 23.0f, n);
     // Error 2^-28.
-    V tail = polynomial(f, 0x1.555548p-2f, -0x1.000006p-2f, 0x1.99a4b6p-3f, -0x1.555c4ep-3f,
-                        0x1.233768p-3f, -0x1.fc220ep-4f, 0x1.e6f062p-4f, -0x1.de3be6p-4f,
-                        0x1.145782p-4f);
+    V tail = polynomial(f, 0x1.555548p-2f, -0x1.000006p-2f, 0x1.99a4b6p-3f, -0x1.555c4ep-3f, 0x1.233768p-3f,
+                        -0x1.fc220ep-4f, 0x1.e6f062p-4f, -0x1.de3be6p-4f, 0x1.145782p-4f);
     V f2 = f * f;
     V low = fma(f2 * f, tail, n * 0x1.7f7d1cp-20f);
     low = fma(f2, splat<V>(-0.5f), low);

@@ -27,19 +27,17 @@ FUSELET_FN Normal<V> normal(V x) {
     V z = x * x;
     // |x| <= 1, error 2^-23.5 of Phi(-|x|).
     V center = fma(x,
-                   polynomial(z, 0x1.988454p-2f, -0x1.105826p-4f, 0x1.46cc3ep-7f, -0x1.36d8b0p-10f,
-                              0x1.d9c180p-14f, -0x1.f4d3bap-18f),
+                   polynomial(z, 0x1.988454p-2f, -0x1.105826p-4f, 0x1.46cc3ep-7f, -0x1.36d8b0p-10f, 0x1.d9c180p-14f,
+                              -0x1.f4d3bap-18f),
                    splat<V>(0.5f));
     // (|x| + 2) * tail for |x| >= 1, error 2^-23.9.
     V r = 1.0f / (magnitude + 2.0f);
-    V p = polynomial((magnitude - 2.0f) * r, 0x1.5845dep-1f, -0x1.535bb2p-2f, 0x1.d7bf30p-6f,
-                     0x1.2cd928p-5f, -0x1.960ab4p-12f, -0x1.c493acp-8f, -0x1.2c74ecp-9f,
-                     0x1.06fa7ap-9f);
+    V p = polynomial((magnitude - 2.0f) * r, 0x1.5845dep-1f, -0x1.535bb2p-2f, 0x1.d7bf30p-6f, 0x1.2cd928p-5f,
+                     -0x1.960ab4p-12f, -0x1.c493acp-8f, -0x1.2c74ecp-9f, 0x1.06fa7ap-9f);
     return {p * r, center, density};
   } else {
     V one = splat<V>(1.0);
-    V far = 0.5 * map_lanes([](double lane) { return library_erfc(lane); },
-                            magnitude * 0.70710678118654752440);
+    V far = 0.5 * map_lanes([](double lane) { return library_erfc(lane); }, magnitude * 0.70710678118654752440);
     V density = exp(-0.5 * magnitude * magnitude);
     return {far / density, select(x < 0.0, far, 1.0 - far), {density, one, one}};
   }
@@ -54,8 +52,7 @@ FUSELET_FN V gelu_erf(V x) {
   V b = bounded_by(x, kNormalVanishes<V>);  // beyond, the value is 0 or x
   Normal<V> n = normal(b);
   V below = b * n.tail * n.density.significand * n.density.scale1 * n.density.scale2;
-  V above =
-      x * (Scalar<V>(1) - n.tail * (n.density.significand * n.density.scale1 * n.density.scale2));
+  V above = x * (Scalar<V>(1) - n.tail * (n.density.significand * n.density.scale1 * n.density.scale2));
   V outer = select(b < Scalar<V>(0), below, above);
   return select(abs(b) <= Scalar<V>(1), b * n.center, outer);
 }

@@ -23,8 +23,7 @@ FUSELET_FN TanhArgument<V> gelu_tanh_argument(V x) {
     constexpr float kAHigh = float(kA), kALow = float(kA - double(kAHigh));
     constexpr float kBHigh = float(kB), kBLow = float(kB - double(kBHigh));
     V z = x * x, z_low = fma(x, x, -z);
-    V bz = z * kBHigh,
-      bz_low = fma(z, splat<V>(kBHigh), -bz) + fma(z, splat<V>(kBLow), z_low * kBHigh);
+    V bz = z * kBHigh, bz_low = fma(z, splat<V>(kBHigh), -bz) + fma(z, splat<V>(kBLow), z_low * kBHigh);
     V sum = bz + kAHigh, part = sum - bz;
     V sum_low = (bz - (sum - part)) + (kAHigh - part) + (bz_low + kALow);
     V high = x * sum;

@@ -37,9 +37,7 @@ FUSELET_FN M mask_not(M mask) {
 // The same bits as unsigned integers, and back.
 #ifdef FUSELET_DEVICE_FORMULAS
 FUSELET_FN unsigned to_bits(float x) { return __float_as_uint(x); }
-FUSELET_FN unsigned long long to_bits(double x) {
-  return (unsigned long long)__double_as_longlong(x);
-}
+FUSELET_FN unsigned long long to_bits(double x) { return (unsigned long long)__double_as_longlong(x); }
 template <class V>
 FUSELET_FN V from_bits(Bits<V> bits) {
   if constexpr (kIsFloat<V>)

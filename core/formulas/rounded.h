@@ -40,20 +40,12 @@ FUSELET_FN float16v fma(float16v a, float16v b, float16v c) {
 FUSELET_FN double8v fma(double8v a, double8v b, double8v c) {
   return __builtin_ia32_vfmaddpd512_mask(a, b, c, -1, kCurrentRounding);
 }
-FUSELET_FN float16v sqrt(float16v x) {
-  return __builtin_ia32_sqrtps512_mask(x, x, -1, kCurrentRounding);
-}
-FUSELET_FN double8v sqrt(double8v x) {
-  return __builtin_ia32_sqrtpd512_mask(x, x, -1, kCurrentRounding);
-}
+FUSELET_FN float16v sqrt(float16v x) { return __builtin_ia32_sqrtps512_mask(x, x, -1, kCurrentRounding); }
+FUSELET_FN double8v sqrt(double8v x) { return __builtin_ia32_sqrtpd512_mask(x, x, -1, kCurrentRounding); }
 #endif
 #ifdef __FMA__
-FUSELET_FN float8v fma(float8v a, float8v b, float8v c) {
-  return __builtin_ia32_vfmaddps256(a, b, c);
-}
-FUSELET_FN double4v fma(double4v a, double4v b, double4v c) {
-  return __builtin_ia32_vfmaddpd256(a, b, c);
-}
+FUSELET_FN float8v fma(float8v a, float8v b, float8v c) { return __builtin_ia32_vfmaddps256(a, b, c); }
+FUSELET_FN double4v fma(double4v a, double4v b, double4v c) { return __builtin_ia32_vfmaddpd256(a, b, c); }
 #endif
 #ifdef __AVX__
 FUSELET_FN float8v sqrt(float8v x) { return __builtin_ia32_sqrtps256(x); }

@@ -49,21 +49,15 @@ FUSELET_FN QuarterTurns<V> remove_quarter_turns_by_halves(V x) {
   FloatHalves halves = __builtin_bit_cast(FloatHalves, x);
   QuarterTurns<D> low = remove_quarter_turns(__builtin_convertvector(halves.low, D));
   QuarterTurns<D> high = remove_quarter_turns(__builtin_convertvector(halves.high, D));
-  FloatHalves rest{__builtin_convertvector(low.rest, HalfFloats),
-                   __builtin_convertvector(high.rest, HalfFloats)};
-  BitHalves quadrant{__builtin_convertvector(low.quadrant, HalfBits),
-                     __builtin_convertvector(high.quadrant, HalfBits)};
+  FloatHalves rest{__builtin_convertvector(low.rest, HalfFloats), __builtin_convertvector(high.rest, HalfFloats)};
+  BitHalves quadrant{__builtin_convertvector(low.quadrant, HalfBits), __builtin_convertvector(high.quadrant, HalfBits)};
   return {__builtin_bit_cast(V, rest), __builtin_bit_cast(Bits<V>, quadrant)};
 }
 FUSELET_FN QuarterTurns<float16v> remove_quarter_turns(float16v x) {
   return remove_quarter_turns_by_halves<double8v>(x);
 }
-FUSELET_FN QuarterTurns<float8v> remove_quarter_turns(float8v x) {
-  return remove_quarter_turns_by_halves<double4v>(x);
-}
-FUSELET_FN QuarterTurns<float4v> remove_quarter_turns(float4v x) {
-  return remove_quarter_turns_by_halves<double2v>(x);
-}
+FUSELET_FN QuarterTurns<float8v> remove_quarter_turns(float8v x) { return remove_quarter_turns_by_halves<double4v>(x); }
+FUSELET_FN QuarterTurns<float4v> remove_quarter_turns(float4v x) { return remove_quarter_turns_by_halves<double2v>(x); }
 #endif
 
 // sin(rest + quadrant * pi / 2).

@@ -65,14 +65,16 @@ Tensor narrow(const Tensor& self, int64_t dim, SymInt start, SymInt length) {
 Tensor sum_to_size(const Tensor& self, IntList size) {
   DimsView to = size.view(), from = self.sizes();
   if (same_sizes(to, from)) return self;
-  FUSELET_CHECK(to.size() <= from.size(), "sum_to_size: shape ", to_string(from), " cannot be summed to ", to_string(to));
+  FUSELET_CHECK(to.size() <= from.size(), "sum_to_size: shape ", to_string(from), " cannot be summed to ",
+                to_string(to));
   size_t shift = from.size() - to.size();
   Dims dims;
   for (size_t i = 0; i < from.size(); ++i) {
     if (i < shift || (to[i - shift] == 1 && from[i] != 1)) {
       dims.push_back(static_cast<int64_t>(i));
     } else {
-      FUSELET_CHECK(to[i - shift] == from[i], "sum_to_size: shape ", to_string(from), " cannot be summed to ", to_string(to));
+      FUSELET_CHECK(to[i - shift] == from[i], "sum_to_size: shape ", to_string(from), " cannot be summed to ",
+                    to_string(to));
     }
   }
   Tensor out = dims.empty() ? self : self.sum(dims, true, self.dtype());
@@ -83,15 +85,16 @@ Tensor stack(TensorList tensors, int64_t dim) {
   std::vector<Tensor> parts;
   FUSELET_CHECK(!tensors.view().empty(), "stack: expected at least one tensor");
   for (const Tensor& t : tensors.view()) {
-    FUSELET_CHECK(same_sizes(t.sizes(), tensors.view()[0].sizes()), "stack: shapes ", to_string(tensors.view()[0].sizes()), " and ",
-                  to_string(t.sizes()), " differ");
+    FUSELET_CHECK(same_sizes(t.sizes(), tensors.view()[0].sizes()), "stack: shapes ",
+                  to_string(tensors.view()[0].sizes()), " and ", to_string(t.sizes()), " differ");
     parts.push_back(t.unsqueeze(dim));
   }
   return cat(parts, wrap_dim(dim, parts[0].dim(), "stack"));
 }
 
 Tensor index(const Tensor& self, const Tensor& index) {
-  FUSELET_CHECK(index.dtype() != DType::Bool, "indexing with a mask makes a result of unknown size; use where() or masked_fill()");
+  FUSELET_CHECK(index.dtype() != DType::Bool,
+                "indexing with a mask makes a result of unknown size; use where() or masked_fill()");
   FUSELET_CHECK_INDEX(self.dim() > 0, "index: a 0-d tensor cannot be indexed");
   Tensor flat = index.reshape({-1});
   Tensor rows = self.index_select(0, where(flat < 0, flat + self.size(0), flat));

@@ -13,13 +13,15 @@ Tensor clamp(const Tensor& self, const std::optional<Operand>& min, const std::o
 }
 
 Tensor bmm(const Tensor& self, const Tensor& mat2) {
-  FUSELET_CHECK(self.dim() == 3 && mat2.dim() == 3 && self.size(0) == mat2.size(0), "bmm: expected shapes (B, N, K) and (B, K, M), got ",
-                to_string(self.sizes()), " and ", to_string(mat2.sizes()));
+  FUSELET_CHECK(self.dim() == 3 && mat2.dim() == 3 && self.size(0) == mat2.size(0),
+                "bmm: expected shapes (B, N, K) and (B, K, M), got ", to_string(self.sizes()), " and ",
+                to_string(mat2.sizes()));
   return matmul(self, mat2);
 }
 
 Tensor mm(const Tensor& self, const Tensor& mat2) {
-  FUSELET_CHECK(self.dim() == 2 && mat2.dim() == 2, "mm: expected matrices, got ", to_string(self.sizes()), " and ", to_string(mat2.sizes()));
+  FUSELET_CHECK(self.dim() == 2 && mat2.dim() == 2, "mm: expected matrices, got ", to_string(self.sizes()), " and ",
+                to_string(mat2.sizes()));
   return matmul(self, mat2);
 }
 
@@ -43,13 +45,15 @@ Tensor layer_norm(const Tensor& input, IntList normalized_shape, const Tensor& w
   return layer_norm_forward(input, normalized_shape, weight, bias, eps)[0];
 }
 
-Tensor cross_entropy(const Tensor& input, const Tensor& target, const Tensor& weight, const char* reduction, int64_t ignore_index,
-                     double label_smoothing) {
+Tensor cross_entropy(const Tensor& input, const Tensor& target, const Tensor& weight, const char* reduction,
+                     int64_t ignore_index, double label_smoothing) {
   if (input.dim() == 2) return cross_entropy_forward(input, target, weight, reduction, ignore_index, label_smoothing);
-  FUSELET_CHECK(input.dim() > 0 && input.dim() == target.dim() + 1, "cross_entropy: expected logits (N, C), (C) or (N, C, …) and targets without C, got ",
+  FUSELET_CHECK(input.dim() > 0 && input.dim() == target.dim() + 1,
+                "cross_entropy: expected logits (N, C), (C) or (N, C, …) and targets without C, got ",
                 to_string(input.sizes()), " and ", to_string(target.sizes()));
   if (input.dim() == 1) {
-    Tensor loss = cross_entropy_forward(input.unsqueeze(0), target.unsqueeze(0), weight, reduction, ignore_index, label_smoothing);
+    Tensor loss = cross_entropy_forward(input.unsqueeze(0), target.unsqueeze(0), weight, reduction, ignore_index,
+                                        label_smoothing);
     return loss.dim() == 1 ? loss.squeeze(0) : loss;
   }
   // (N, C, d…) -> (N, d…, C) -> rows
@@ -62,8 +66,9 @@ Tensor cross_entropy(const Tensor& input, const Tensor& target, const Tensor& we
 }
 
 Tensor mse_loss(const Tensor& input, const Tensor& target, const char* reduction) {
-  FUSELET_CHECK(same_sizes(input.sizes(), target.sizes()), "mse_loss: input of shape ", to_string(input.sizes()), " and target of shape ",
-                to_string(target.sizes()), " must have one shape; expand() the smaller one if that is meant");
+  FUSELET_CHECK(same_sizes(input.sizes(), target.sizes()), "mse_loss: input of shape ", to_string(input.sizes()),
+                " and target of shape ", to_string(target.sizes()),
+                " must have one shape; expand() the smaller one if that is meant");
   Tensor errors = square(input - target);
   std::string_view how = reduction;
   if (how == "mean") return errors.mean();

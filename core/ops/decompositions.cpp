@@ -78,13 +78,15 @@ namespace {
 
 Dims trailing_dims(const Tensor& x, DimsView normalized) {
   Dims dims;
-  for (size_t d = x.sizes().size() - normalized.size(); d < x.sizes().size(); ++d) dims.push_back(static_cast<int64_t>(d));
+  for (size_t d = x.sizes().size() - normalized.size(); d < x.sizes().size(); ++d)
+    dims.push_back(static_cast<int64_t>(d));
   return dims;
 }
 
 }  // namespace
 
-std::array<Tensor, 3> layer_norm_forward(const Tensor& input, IntList normalized_shape, const Tensor& weight, const Tensor& bias, double eps) {
+std::array<Tensor, 3> layer_norm_forward(const Tensor& input, IntList normalized_shape, const Tensor& weight,
+                                         const Tensor& bias, double eps) {
   Tensor x = up(input);
   Dims dims = trailing_dims(x, normalized_shape.view());
   Tensor mean = x.mean(dims, true);
@@ -96,15 +98,16 @@ std::array<Tensor, 3> layer_norm_forward(const Tensor& input, IntList normalized
   return {down(y, input.dtype()), mean, rstd};
 }
 
-std::array<Tensor, 3> layer_norm_grad(const Tensor& grad_output, const Tensor& input, const Tensor& mean, const Tensor& rstd, const Tensor& weight,
-                                      IntList normalized_shape) {
+std::array<Tensor, 3> layer_norm_grad(const Tensor& grad_output, const Tensor& input, const Tensor& mean,
+                                      const Tensor& rstd, const Tensor& weight, IntList normalized_shape) {
   Tensor g = up(grad_output), x = up(input);
   Dims dims = trailing_dims(x, normalized_shape.view());
   Tensor y = (x - mean) * rstd;
   Tensor gw = weight.defined() ? g * up(weight) : g;
   Tensor dx = (gw - gw.mean(dims, true) - y * (gw * y).mean(dims, true)) * rstd;
   DType to = weight.defined() ? weight.dtype() : input.dtype();
-  return {down(dx, input.dtype()), down((g * y).sum_to_size(normalized_shape), to), down(g.sum_to_size(normalized_shape), to)};
+  return {down(dx, input.dtype()), down((g * y).sum_to_size(normalized_shape), to),
+          down(g.sum_to_size(normalized_shape), to)};
 }
 
 namespace {
@@ -121,7 +124,8 @@ CrossEntropyParts parts_of(const Tensor& x, const Tensor& target, const Tensor& 
   Tensor t = target.cast(DType::Int64).unsqueeze(1);
   p.valid = t != ignore_index;
   p.picked = where(p.valid, t, 0);
-  Tensor w = weight.defined() ? up(weight).index_select(0, p.picked.squeeze(1)).unsqueeze(1) : full({x.size(0), 1}, 1, x.dtype(), x.device());
+  Tensor w = weight.defined() ? up(weight).index_select(0, p.picked.squeeze(1)).unsqueeze(1)
+                              : full({x.size(0), 1}, 1, x.dtype(), x.device());
   p.row_weight = where(p.valid, w, 0);
   p.divisor = p.row_weight.sum();
   return p;
@@ -129,8 +133,8 @@ CrossEntropyParts parts_of(const Tensor& x, const Tensor& target, const Tensor& 
 
 }  // namespace
 
-Tensor cross_entropy_forward(const Tensor& input, const Tensor& target, const Tensor& weight, const char* reduction, int64_t ignore_index,
-                             double label_smoothing) {
+Tensor cross_entropy_forward(const Tensor& input, const Tensor& target, const Tensor& weight, const char* reduction,
+                             int64_t ignore_index, double label_smoothing) {
   Tensor x = up(input);
   Tensor logp = x.log_softmax(1);
   CrossEntropyParts p = parts_of(x, target, weight, ignore_index);
@@ -146,8 +150,8 @@ Tensor cross_entropy_forward(const Tensor& input, const Tensor& target, const Te
   return down(how == "sum" ? loss.sum() : loss.sum() / p.divisor, input.dtype());
 }
 
-Tensor cross_entropy_grad(const Tensor& grad_output, const Tensor& input, const Tensor& target, const Tensor& weight, const char* reduction,
-                          int64_t ignore_index, double label_smoothing) {
+Tensor cross_entropy_grad(const Tensor& grad_output, const Tensor& input, const Tensor& target, const Tensor& weight,
+                          const char* reduction, int64_t ignore_index, double label_smoothing) {
   Tensor x = up(input), g = up(grad_output);
   Tensor probability = x.softmax(1);
   CrossEntropyParts p = parts_of(x, target, weight, ignore_index);
@@ -155,7 +159,8 @@ Tensor cross_entropy_grad(const Tensor& grad_output, const Tensor& input, const 
   Tensor row_grad = how == "none" ? g.unsqueeze(1) : how == "sum" ? g : g / p.divisor;
   double classes = static_cast<double>(input.size(1));
   Tensor one_hot = zeros_like(x).scatter_add(1, p.picked, ones_like(p.row_weight));
-  // d/dz of the picked class' term: w_t (softmax - one_hot); of the smooth term: mean over c of w_c (softmax - one_hot_c)
+  // d/dz of the picked class' term: w_t (softmax - one_hot); of the smooth term: mean over c of w_c (softmax -
+  // one_hot_c)
   Tensor d = p.row_weight * (probability - one_hot) * (1 - label_smoothing);
   if (label_smoothing > 0) {
     Tensor class_weight = weight.defined() ? up(weight) : full({input.size(1)}, 1, x.dtype(), x.device());

@@ -15,7 +15,8 @@ WindowSpec window_of(DimsView kernel, DimsView stride, DimsView padding, const c
   w.padding = pair(padding, "padding");
   for (int i : {0, 1}) {
     size_t k = static_cast<size_t>(i);
-    FUSELET_CHECK(w.kernel[k] > 0 && w.stride[k] > 0 && w.padding[k] >= 0, op, ": kernel and stride must be positive and padding not negative");
+    FUSELET_CHECK(w.kernel[k] > 0 && w.stride[k] > 0 && w.padding[k] >= 0, op,
+                  ": kernel and stride must be positive and padding not negative");
   }
   return w;
 }
@@ -23,7 +24,8 @@ WindowSpec window_of(DimsView kernel, DimsView stride, DimsView padding, const c
 SymInt WindowSpec::out_size(SymInt in, int axis, const char* op) const {
   size_t k = static_cast<size_t>(axis);
   SymInt padded = in + 2 * padding[k] - kernel[k];
-  FUSELET_CHECK(padded >= 0, op, ": a window of ", kernel[k], " does not fit into ", to_string(in), " elements padded by ", padding[k]);
+  FUSELET_CHECK(padded >= 0, op, ": a window of ", kernel[k], " does not fit into ", to_string(in),
+                " elements padded by ", padding[k]);
   return padded / stride[k] + 1;
 }
 
@@ -37,11 +39,13 @@ void dense(TensorMeta* out, Dims sizes, DType dtype) {
 }
 
 void check_float_pair(const Call& call, const Tensor& a, const Tensor& b) {
-  FUSELET_CHECK(a.dtype() == b.dtype(), call.op->name, ": expected tensors of one dtype, got ", name_of(a.dtype()), " and ", name_of(b.dtype()));
+  FUSELET_CHECK(a.dtype() == b.dtype(), call.op->name, ": expected tensors of one dtype, got ", name_of(a.dtype()),
+                " and ", name_of(b.dtype()));
 }
 
 [[noreturn]] void fail_inner(const Call& call, const Tensor& a, const Tensor& b) {
-  fail(call.op->name, ": shapes ", to_string(a.sizes()), " and ", to_string(b.sizes()), " cannot be multiplied: the inner sizes differ");
+  fail(call.op->name, ": shapes ", to_string(a.sizes()), " and ", to_string(b.sizes()),
+       " cannot be multiplied: the inner sizes differ");
 }
 
 }  // namespace
@@ -49,7 +53,8 @@ void check_float_pair(const Call& call, const Tensor& a, const Tensor& b) {
 void matmul(const Call& call, TensorMeta* out) {
   const Tensor &a = call.tensor(0), &b = call.tensor(1);
   check_float_pair(call, a, b);
-  FUSELET_CHECK(a.dim() > 0 && b.dim() > 0, "matmul: expected tensors of at least one dimension, got ", to_string(a.sizes()), " and ", to_string(b.sizes()));
+  FUSELET_CHECK(a.dim() > 0 && b.dim() > 0, "matmul: expected tensors of at least one dimension, got ",
+                to_string(a.sizes()), " and ", to_string(b.sizes()));
   size_t ra = a.sizes().size(), rb = b.sizes().size();
   SymInt inner_b = rb == 1 ? b.sizes()[0] : b.sizes()[rb - 2];
   if (a.sizes().back() != inner_b) fail_inner(call, a, b);
@@ -61,26 +66,30 @@ void matmul(const Call& call, TensorMeta* out) {
 
 void addmm(const Call& call, TensorMeta* out) {
   const Tensor &self = call.tensor(0), &a = call.tensor(1), &b = call.tensor(2);
-  FUSELET_CHECK(a.dim() == 2 && b.dim() == 2, "addmm: expected matrices, got ", to_string(a.sizes()), " and ", to_string(b.sizes()));
+  FUSELET_CHECK(a.dim() == 2 && b.dim() == 2, "addmm: expected matrices, got ", to_string(a.sizes()), " and ",
+                to_string(b.sizes()));
   check_float_pair(call, a, b);
   check_float_pair(call, self, a);
   if (a.sizes()[1] != b.sizes()[0]) fail_inner(call, a, b);
   Dims sizes = {a.sizes()[0], b.sizes()[1]};
-  FUSELET_CHECK(same_sizes(broadcast_sizes(sizes, self.sizes(), "addmm"), sizes), "addmm: self of shape ", to_string(self.sizes()),
-                " does not broadcast to ", to_string(sizes));
+  FUSELET_CHECK(same_sizes(broadcast_sizes(sizes, self.sizes(), "addmm"), sizes), "addmm: self of shape ",
+                to_string(self.sizes()), " does not broadcast to ", to_string(sizes));
   dense(out, std::move(sizes), a.dtype());
 }
 
 void linear(const Call& call, TensorMeta* out) {
   const Tensor &x = call.tensor(0), &w = call.tensor(1);
   check_float_pair(call, x, w);
-  FUSELET_CHECK(w.dim() == 2 && x.dim() >= 1, "linear: expected input (…, I) and weight (O, I), got ", to_string(x.sizes()), " and ", to_string(w.sizes()));
-  FUSELET_CHECK(x.sizes().back() == w.sizes()[1], "linear: input of shape ", to_string(x.sizes()), " has ", to_string(x.sizes().back()),
-                " features, weight of shape ", to_string(w.sizes()), " expects ", to_string(w.sizes()[1]));
+  FUSELET_CHECK(w.dim() == 2 && x.dim() >= 1, "linear: expected input (…, I) and weight (O, I), got ",
+                to_string(x.sizes()), " and ", to_string(w.sizes()));
+  FUSELET_CHECK(x.sizes().back() == w.sizes()[1], "linear: input of shape ", to_string(x.sizes()), " has ",
+                to_string(x.sizes().back()), " features, weight of shape ", to_string(w.sizes()), " expects ",
+                to_string(w.sizes()[1]));
   if (call.has(2)) {
     check_float_pair(call, x, call.tensor(2));
-    FUSELET_CHECK(call.tensor(2).dim() == 1 && call.tensor(2).sizes()[0] == w.sizes()[0], "linear: bias must have shape [",
-                  to_string(w.sizes()[0]), "], got ", to_string(call.tensor(2).sizes()));
+    FUSELET_CHECK(call.tensor(2).dim() == 1 && call.tensor(2).sizes()[0] == w.sizes()[0],
+                  "linear: bias must have shape [", to_string(w.sizes()[0]), "], got ",
+                  to_string(call.tensor(2).sizes()));
   }
   Dims sizes(x.sizes());
   sizes.back() = w.sizes()[0];
@@ -90,16 +99,22 @@ void linear(const Call& call, TensorMeta* out) {
 void conv2d(const Call& call, TensorMeta* out) {
   const Tensor &x = call.tensor(0), &w = call.tensor(1);
   check_float_pair(call, x, w);
-  FUSELET_CHECK(x.dim() == 4 && w.dim() == 4, "conv2d: expected input (N, C, H, W) and weight (O, C, KH, KW), got ", to_string(x.sizes()), " and ", to_string(w.sizes()));
-  FUSELET_CHECK(x.sizes()[1] == w.sizes()[1], "conv2d: input of shape ", to_string(x.sizes()), " has ", to_string(x.sizes()[1]),
-                " channels, weight of shape ", to_string(w.sizes()), " expects ", to_string(w.sizes()[1]));
+  FUSELET_CHECK(x.dim() == 4 && w.dim() == 4, "conv2d: expected input (N, C, H, W) and weight (O, C, KH, KW), got ",
+                to_string(x.sizes()), " and ", to_string(w.sizes()));
+  FUSELET_CHECK(x.sizes()[1] == w.sizes()[1], "conv2d: input of shape ", to_string(x.sizes()), " has ",
+                to_string(x.sizes()[1]), " channels, weight of shape ", to_string(w.sizes()), " expects ",
+                to_string(w.sizes()[1]));
   if (call.has(2)) {
     check_float_pair(call, x, call.tensor(2));
-    FUSELET_CHECK(call.tensor(2).dim() == 1 && call.tensor(2).sizes()[0] == w.sizes()[0], "conv2d: bias must have shape [",
-                  to_string(w.sizes()[0]), "], got ", to_string(call.tensor(2).sizes()));
+    FUSELET_CHECK(call.tensor(2).dim() == 1 && call.tensor(2).sizes()[0] == w.sizes()[0],
+                  "conv2d: bias must have shape [", to_string(w.sizes()[0]), "], got ",
+                  to_string(call.tensor(2).sizes()));
   }
   WindowSpec window = window_of(w.sizes().subspan(2), call.ints(3), call.ints(4), "conv2d");
-  dense(out, {x.sizes()[0], w.sizes()[0], window.out_size(x.sizes()[2], 0, "conv2d"), window.out_size(x.sizes()[3], 1, "conv2d")}, x.dtype());
+  dense(out,
+        {x.sizes()[0], w.sizes()[0], window.out_size(x.sizes()[2], 0, "conv2d"),
+         window.out_size(x.sizes()[3], 1, "conv2d")},
+        x.dtype());
 }
 
 void conv2d_input_grad(const Call& call, TensorMeta* out) { dense(out, Dims(call.ints(2)), call.tensor(0).dtype()); }
@@ -112,7 +127,8 @@ void max_pool2d_with_indices(const Call& call, TensorMeta* out) {
   for (size_t i : {0, 1}) {
     FUSELET_CHECK(2 * window.padding[i] <= window.kernel[i], "max_pool2d: padding must be at most half of the window");
   }
-  Dims sizes = {x.sizes()[0], x.sizes()[1], window.out_size(x.sizes()[2], 0, "max_pool2d"), window.out_size(x.sizes()[3], 1, "max_pool2d")};
+  Dims sizes = {x.sizes()[0], x.sizes()[1], window.out_size(x.sizes()[2], 0, "max_pool2d"),
+                window.out_size(x.sizes()[3], 1, "max_pool2d")};
   dense(&out[1], sizes, DType::Int64);
   dense(&out[0], std::move(sizes), x.dtype());
 }

@@ -16,8 +16,9 @@ void check_float(const Call& call, DType dtype) {
 
 size_t check_trailing(const Call& call, const Tensor& x, DimsView normalized) {
   size_t lead = x.sizes().size() - normalized.size();
-  FUSELET_CHECK(!normalized.empty() && normalized.size() <= x.sizes().size() && same_sizes(x.sizes().subspan(lead), normalized),
-                "layer_norm: input of shape ", to_string(x.sizes()), " does not end in normalized_shape ", to_string(normalized));
+  FUSELET_CHECK(
+      !normalized.empty() && normalized.size() <= x.sizes().size() && same_sizes(x.sizes().subspan(lead), normalized),
+      "layer_norm: input of shape ", to_string(x.sizes()), " does not end in normalized_shape ", to_string(normalized));
   (void)call;
   return lead;
 }
@@ -49,8 +50,9 @@ void layer_norm_forward(const Call& call, TensorMeta* out) {
   check_float(call, x.dtype());
   size_t lead = check_trailing(call, x, call.ints(1));
   for (int i : {2, 3}) {
-    FUSELET_CHECK(!call.has(i) || same_sizes(call.tensor(i).sizes(), call.ints(1)), "layer_norm: ", i == 2 ? "weight" : "bias",
-                  " must have shape ", to_string(call.ints(1)), ", got ", to_string(call.tensor(i).sizes()));
+    FUSELET_CHECK(!call.has(i) || same_sizes(call.tensor(i).sizes(), call.ints(1)),
+                  "layer_norm: ", i == 2 ? "weight" : "bias", " must have shape ", to_string(call.ints(1)), ", got ",
+                  to_string(call.tensor(i).sizes()));
   }
   like(x, &out[0]);
   for (int i : {1, 2}) {
@@ -74,15 +76,19 @@ void cross_entropy_forward(const Call& call, TensorMeta* out) {
   const Tensor &x = call.tensor(0), &target = call.tensor(1);
   check_float(call, x.dtype());
   FUSELET_CHECK(x.dim() == 2, "cross_entropy: expected logits (N, C), got ", to_string(x.sizes()));
-  FUSELET_CHECK(category_of(target.dtype()) == Category::Int, "cross_entropy: targets must be integer classes, got ", name_of(target.dtype()));
-  FUSELET_CHECK(target.dim() == 1 && target.sizes()[0] == x.sizes()[0], "cross_entropy: logits of shape ", to_string(x.sizes()),
-                " need targets of shape [", to_string(x.sizes()[0]), "], got ", to_string(target.sizes()));
+  FUSELET_CHECK(category_of(target.dtype()) == Category::Int, "cross_entropy: targets must be integer classes, got ",
+                name_of(target.dtype()));
+  FUSELET_CHECK(target.dim() == 1 && target.sizes()[0] == x.sizes()[0], "cross_entropy: logits of shape ",
+                to_string(x.sizes()), " need targets of shape [", to_string(x.sizes()[0]), "], got ",
+                to_string(target.sizes()));
   if (call.has(2)) {
-    FUSELET_CHECK(call.tensor(2).dim() == 1 && call.tensor(2).sizes()[0] == x.sizes()[1] && call.tensor(2).dtype() == x.dtype(),
-                  "cross_entropy: weight must have shape [", to_string(x.sizes()[1]), "] and the logits' dtype");
+    FUSELET_CHECK(
+        call.tensor(2).dim() == 1 && call.tensor(2).sizes()[0] == x.sizes()[1] && call.tensor(2).dtype() == x.dtype(),
+        "cross_entropy: weight must have shape [", to_string(x.sizes()[1]), "] and the logits' dtype");
   }
   std::string_view reduction = call.text(3);
-  FUSELET_CHECK(reduction == "mean" || reduction == "sum" || reduction == "none", "cross_entropy: reduction must be 'mean', 'sum' or 'none', got '", reduction, "'");
+  FUSELET_CHECK(reduction == "mean" || reduction == "sum" || reduction == "none",
+                "cross_entropy: reduction must be 'mean', 'sum' or 'none', got '", reduction, "'");
   double smoothing = call.number(5);
   FUSELET_CHECK(smoothing >= 0 && smoothing <= 1, "cross_entropy: label_smoothing must lie in [0, 1], got ", smoothing);
   if (reduction == "none") out->sizes = {x.sizes()[0]};
@@ -100,11 +106,13 @@ int list_metas(const Call& call, std::initializer_list<int> lists, TensorMeta* o
   int written = 0;
   for (int arg : lists) {
     std::span<const Tensor> list = call.tensors(arg);
-    FUSELET_CHECK(list.size() == n || (list.empty() && arg > 1), call.op->name, ": ", call.op->args[static_cast<size_t>(arg)].name, " has ",
-                  list.size(), " tensors for ", n, " parameters");
+    FUSELET_CHECK(list.size() == n || (list.empty() && arg > 1), call.op->name, ": ",
+                  call.op->args[static_cast<size_t>(arg)].name, " has ", list.size(), " tensors for ", n,
+                  " parameters");
     for (size_t i = 0; i < list.size(); ++i) {
-      FUSELET_CHECK(same_sizes(list[i].sizes(), call.tensors(0)[i].sizes()), call.op->name, ": ", call.op->args[static_cast<size_t>(arg)].name,
-                    "[", i, "] of shape ", to_string(list[i].sizes()), " does not fit a parameter of shape ", to_string(call.tensors(0)[i].sizes()));
+      FUSELET_CHECK(same_sizes(list[i].sizes(), call.tensors(0)[i].sizes()), call.op->name, ": ",
+                    call.op->args[static_cast<size_t>(arg)].name, "[", i, "] of shape ", to_string(list[i].sizes()),
+                    " does not fit a parameter of shape ", to_string(call.tensors(0)[i].sizes()));
       if (!call.op->args[static_cast<size_t>(arg)].mutated) continue;
       out[written].sizes = Dims(list[i].sizes());
       out[written].strides = strides_like(list[i].sizes(), list[i].sizes(), list[i].strides());
@@ -122,7 +130,8 @@ void sgd_step(const Call& call, TensorMeta* out) { list_metas(call, {0, 1, 2}, o
 void adam_step(const Call& call, TensorMeta* out) { list_metas(call, {0, 1, 2, 3}, out); }
 
 void clip_grad_norm(const Call& call, TensorMeta* out) {
-  FUSELET_CHECK(call.number(2) == 2.0 || call.number(2) == 1.0 || call.number(2) > 1e300, "clip_grad_norm_: norm_type must be 1, 2 or inf, got ", call.number(2));
+  FUSELET_CHECK(call.number(2) == 2.0 || call.number(2) == 1.0 || call.number(2) > 1e300,
+                "clip_grad_norm_: norm_type must be 1, 2 or inf, got ", call.number(2));
   int n = list_metas(call, {0}, out);
   out[n].sizes.clear();
   out[n].dtype = DType::Float32;

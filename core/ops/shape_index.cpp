@@ -6,11 +6,13 @@ namespace fuselet::shape {
 namespace {
 
 void check_index(const Call& call, const Tensor& index) {
-  FUSELET_CHECK(category_of(index.dtype()) == Category::Int, call.op->name, ": indices must be integers, got ", name_of(index.dtype()));
+  FUSELET_CHECK(category_of(index.dtype()) == Category::Int, call.op->name, ": indices must be integers, got ",
+                name_of(index.dtype()));
 }
 
 void check_same_dtype(const Call& call, const Tensor& a, const Tensor& b) {
-  FUSELET_CHECK(a.dtype() == b.dtype(), call.op->name, ": expected tensors of one dtype, got ", name_of(a.dtype()), " and ", name_of(b.dtype()));
+  FUSELET_CHECK(a.dtype() == b.dtype(), call.op->name, ": expected tensors of one dtype, got ", name_of(a.dtype()),
+                " and ", name_of(b.dtype()));
 }
 
 void dense(TensorMeta* out, Dims sizes, DType dtype) {
@@ -21,11 +23,11 @@ void dense(TensorMeta* out, Dims sizes, DType dtype) {
 
 // index must fit into `whole` in every dimension but `dim`.
 void check_index_fits(const Call& call, const Tensor& index, const Tensor& whole, size_t dim) {
-  FUSELET_CHECK(index.dim() == whole.dim(), call.op->name, ": index of shape ", to_string(index.sizes()), " must have as many dimensions as ",
-                to_string(whole.sizes()));
+  FUSELET_CHECK(index.dim() == whole.dim(), call.op->name, ": index of shape ", to_string(index.sizes()),
+                " must have as many dimensions as ", to_string(whole.sizes()));
   for (size_t i = 0; i < index.sizes().size(); ++i) {
-    FUSELET_CHECK(i == dim || index.sizes()[i] <= whole.sizes()[i], call.op->name, ": index of shape ", to_string(index.sizes()),
-                  " is larger than ", to_string(whole.sizes()), " in dimension ", i);
+    FUSELET_CHECK(i == dim || index.sizes()[i] <= whole.sizes()[i], call.op->name, ": index of shape ",
+                  to_string(index.sizes()), " is larger than ", to_string(whole.sizes()), " in dimension ", i);
   }
 }
 
@@ -53,7 +55,8 @@ void index_select(const Call& call, TensorMeta* out) {
   check_index(call, index);
   FUSELET_CHECK(index.dim() <= 1, "index_select: index must have one dimension, got shape ", to_string(index.sizes()));
   Dims sizes(self.sizes());
-  if (self.dim() > 0) sizes[static_cast<size_t>(wrap_dim(call.integer(1), self.dim(), "index_select"))] = index.impl()->numel();
+  if (self.dim() > 0)
+    sizes[static_cast<size_t>(wrap_dim(call.integer(1), self.dim(), "index_select"))] = index.impl()->numel();
   dense(out, std::move(sizes), self.dtype());
 }
 
@@ -63,9 +66,10 @@ void index_add(const Call& call, TensorMeta* out) {
   check_same_dtype(call, self, source);
   FUSELET_CHECK(index.dim() <= 1, "index_add: index must have one dimension, got shape ", to_string(index.sizes()));
   Dims expected(self.sizes());
-  if (self.dim() > 0) expected[static_cast<size_t>(wrap_dim(call.integer(1), self.dim(), "index_add"))] = index.impl()->numel();
-  FUSELET_CHECK(same_sizes(expected, source.sizes()), "index_add: source must have shape ", to_string(expected), ", got ",
-                to_string(source.sizes()));
+  if (self.dim() > 0)
+    expected[static_cast<size_t>(wrap_dim(call.integer(1), self.dim(), "index_add"))] = index.impl()->numel();
+  FUSELET_CHECK(same_sizes(expected, source.sizes()), "index_add: source must have shape ", to_string(expected),
+                ", got ", to_string(source.sizes()));
   dense(out, Dims(self.sizes()), self.dtype());
 }
 
@@ -97,15 +101,16 @@ void first(const Call& call, TensorMeta* out) {
   } else {
     expected[dim] = slice_bounds(call, 3, self.sizes()[dim]).count;
   }
-  FUSELET_CHECK(same_sizes(expected, src.sizes()), call.op->name, ": src must have shape ", to_string(expected), ", got ", to_string(src.sizes()));
+  FUSELET_CHECK(same_sizes(expected, src.sizes()), call.op->name, ": src must have shape ", to_string(expected),
+                ", got ", to_string(src.sizes()));
   dense(out, Dims(self.sizes()), self.dtype());
 }
 
 void as_strided_scatter(const Call& call, TensorMeta* out) {
   const Tensor &self = call.tensor(0), &src = call.tensor(1);
   check_same_dtype(call, self, src);
-  FUSELET_CHECK(same_sizes(call.ints(2), src.sizes()), "as_strided_scatter: src must have shape ", to_string(call.ints(2)), ", got ",
-                to_string(src.sizes()));
+  FUSELET_CHECK(same_sizes(call.ints(2), src.sizes()), "as_strided_scatter: src must have shape ",
+                to_string(call.ints(2)), ", got ", to_string(src.sizes()));
   out->sizes = Dims(self.sizes());
   out->strides = strides_like(self.sizes(), self.sizes(), self.strides());
   out->dtype = self.dtype();

@@ -19,7 +19,9 @@ struct ClassType {
 };
 
 DType dtype_of_number(const Scalar& s) {
-  return s.category() == Category::Float ? dispatch_state().default_dtype : s.category() == Category::Int ? DType::Int64 : DType::Bool;
+  return s.category() == Category::Float ? dispatch_state().default_dtype
+         : s.category() == Category::Int ? DType::Int64
+                                         : DType::Bool;
 }
 
 }  // namespace
@@ -48,10 +50,14 @@ DType promoted_dtype(const Call& call) {
 
 DType result_dtype(const Call& call, DType promoted) {
   switch (call.op->promotion) {
-    case Promotion::Bool: return DType::Bool;
-    case Promotion::Float: return is_float(promoted) ? promoted : dispatch_state().default_dtype;
-    case Promotion::Same: return promoted;
-    case Promotion::None: return call.tensor(0).dtype();
+    case Promotion::Bool:
+      return DType::Bool;
+    case Promotion::Float:
+      return is_float(promoted) ? promoted : dispatch_state().default_dtype;
+    case Promotion::Same:
+      return promoted;
+    case Promotion::None:
+      return call.tensor(0).dtype();
   }
   return promoted;
 }

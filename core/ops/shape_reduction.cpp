@@ -60,7 +60,8 @@ void sum(const Call& call, TensorMeta* out) {
 
 void mean(const Call& call, TensorMeta* out) {
   DType dtype = call.dtype_or(3, call.tensor(0).dtype());
-  FUSELET_CHECK(is_float(dtype), "mean: expected a floating dtype, got ", name_of(dtype), "; pass dtype=float32 or cast first");
+  FUSELET_CHECK(is_float(dtype), "mean: expected a floating dtype, got ", name_of(dtype),
+                "; pass dtype=float32 or cast first");
   reduce(call, call.ints(1), call.flag(2), dtype, out);
 }
 
@@ -78,13 +79,15 @@ void argmax(const Call& call, TensorMeta* out) {
   const Tensor& self = call.tensor(0);
   SymInt dim = call.has(1) ? call.sym(1) : SymInt(0);
   reduce(call, call.has(1) ? DimsView(&dim, 1) : DimsView(), call.flag(2), DType::Int64, out);
-  bool empty = call.has(1) && self.dim() > 0 ? self.sizes()[static_cast<size_t>(wrap_dim(dim.concrete(), self.dim(), "argmax"))] == 0
-                                             : self.impl()->numel() == 0;
+  bool empty = call.has(1) && self.dim() > 0
+                   ? self.sizes()[static_cast<size_t>(wrap_dim(dim.concrete(), self.dim(), "argmax"))] == 0
+                   : self.impl()->numel() == 0;
   FUSELET_CHECK(!empty, "argmax: shape ", to_string(self.sizes()), " has no elements to choose from");
 }
 
 void var(const Call& call, TensorMeta* out) {
-  FUSELET_CHECK(is_float(call.tensor(0).dtype()), "var: expected a floating dtype, got ", name_of(call.tensor(0).dtype()));
+  FUSELET_CHECK(is_float(call.tensor(0).dtype()), "var: expected a floating dtype, got ",
+                name_of(call.tensor(0).dtype()));
   reduce(call, call.ints(1), call.flag(3), call.tensor(0).dtype(), out);
 }
 
@@ -92,7 +95,9 @@ void full(const Call& call, TensorMeta* out) {
   out->sizes = Dims(call.ints(0));
   check_sizes(out->sizes, "full");
   Category c = call.scalar(1).category();
-  DType natural = c == Category::Float ? dispatch_state().default_dtype : c == Category::Int ? DType::Int64 : DType::Bool;
+  DType natural = c == Category::Float ? dispatch_state().default_dtype
+                  : c == Category::Int ? DType::Int64
+                                       : DType::Bool;
   finish(out, call.dtype_or(2, natural));
 }
 
@@ -111,7 +116,8 @@ void random(const Call& call, TensorMeta* out) {
 }
 
 void randint(const Call& call, TensorMeta* out) {
-  FUSELET_CHECK(call.integer(0) < call.integer(1), "randint: low ", call.integer(0), " must be below high ", call.integer(1));
+  FUSELET_CHECK(call.integer(0) < call.integer(1), "randint: low ", call.integer(0), " must be below high ",
+                call.integer(1));
   out->sizes = Dims(call.ints(2));
   check_sizes(out->sizes, "randint");
   finish(out, call.dtype_or(3, DType::Int64));
@@ -135,7 +141,8 @@ void cat(const Call& call, TensorMeta* out) {
   out->sizes = Dims(first.sizes());
   out->dtype = first.dtype();
   for (const Tensor& t : parts.subspan(1)) {
-    FUSELET_CHECK(t.dim() == first.dim(), "cat: shapes ", to_string(first.sizes()), " and ", to_string(t.sizes()), " differ in rank");
+    FUSELET_CHECK(t.dim() == first.dim(), "cat: shapes ", to_string(first.sizes()), " and ", to_string(t.sizes()),
+                  " differ in rank");
     for (size_t i = 0; i < t.sizes().size(); ++i) {
       FUSELET_CHECK(i == dim || t.sizes()[i] == first.sizes()[i], "cat: shapes ", to_string(first.sizes()), " and ",
                     to_string(t.sizes()), " differ outside dimension ", dim);

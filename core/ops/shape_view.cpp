@@ -19,10 +19,12 @@ Dims resolve_sizes(DimsView requested, SymInt numel, const char* op) {
   }
   if (unknown >= 0) {
     FUSELET_CHECK(known != 0, op, ": the size -1 cannot be told for zero elements in ", to_string(requested));
-    FUSELET_CHECK(numel % known == 0, op, ": ", to_string(numel), " elements do not divide into ", to_string(requested));
+    FUSELET_CHECK(numel % known == 0, op, ": ", to_string(numel), " elements do not divide into ",
+                  to_string(requested));
     sizes[static_cast<size_t>(unknown)] = numel / known;
   } else {
-    FUSELET_CHECK(known == numel, op, ": shape ", to_string(requested), " does not hold ", to_string(numel), " elements");
+    FUSELET_CHECK(known == numel, op, ": shape ", to_string(requested), " does not hold ", to_string(numel),
+                  " elements");
   }
   return sizes;
 }
@@ -82,15 +84,17 @@ void view(const Call& call, TensorMeta* out) {
   start_from(self, out);
   out->sizes = resolve_sizes(call.ints(1), self.impl()->numel(), "view");
   std::optional<Dims> strides = view_strides(self.sizes(), self.strides(), out->sizes);
-  FUSELET_CHECK(strides, "view: a tensor of shape ", to_string(self.sizes()), " and strides ", to_string(self.strides()),
-                " has no view of shape ", to_string(out->sizes), "; use reshape(), which copies where it must");
+  FUSELET_CHECK(strides, "view: a tensor of shape ", to_string(self.sizes()), " and strides ",
+                to_string(self.strides()), " has no view of shape ", to_string(out->sizes),
+                "; use reshape(), which copies where it must");
   out->strides = *strides;
 }
 
 void permute(const Call& call, TensorMeta* out) {
   const Tensor& self = call.tensor(0);
   DimsView dims = call.ints(1);
-  FUSELET_CHECK(static_cast<int64_t>(dims.size()) == self.dim(), "permute: expected ", self.dim(), " dimensions, got ", to_string(dims));
+  FUSELET_CHECK(static_cast<int64_t>(dims.size()) == self.dim(), "permute: expected ", self.dim(), " dimensions, got ",
+                to_string(dims));
   start_from(self, out);
   uint64_t seen = 0;
   for (size_t i = 0; i < dims.size(); ++i) {
@@ -115,8 +119,8 @@ void transpose(const Call& call, TensorMeta* out) {
 void expand(const Call& call, TensorMeta* out) {
   const Tensor& self = call.tensor(0);
   DimsView to = call.ints(1);
-  FUSELET_CHECK(static_cast<int64_t>(to.size()) >= self.dim(), "expand: shape ", to_string(to), " has fewer dimensions than ",
-                to_string(self.sizes()));
+  FUSELET_CHECK(static_cast<int64_t>(to.size()) >= self.dim(), "expand: shape ", to_string(to),
+                " has fewer dimensions than ", to_string(self.sizes()));
   start_from(self, out);
   out->sizes = Dims(to);
   out->strides = Dims(to.size(), 0);
@@ -131,8 +135,8 @@ void expand(const Call& call, TensorMeta* out) {
     if (out->sizes[i] == n) {
       out->strides[i] = self.strides()[i - shift];
     } else {
-      FUSELET_CHECK(n == 1, "expand: dimension ", i - shift, " of ", to_string(self.sizes()), " has size ", to_string(n),
-                    ", only 1 can become ", to_string(to[i]));
+      FUSELET_CHECK(n == 1, "expand: dimension ", i - shift, " of ", to_string(self.sizes()), " has size ",
+                    to_string(n), ", only 1 can become ", to_string(to[i]));
     }
   }
 }
@@ -173,15 +177,16 @@ void select(const Call& call, TensorMeta* out) {
   FUSELET_CHECK_INDEX(self.dim() > 0, "select: a 0-d tensor cannot be indexed");
   start_from(self, out);
   size_t d = static_cast<size_t>(wrap_dim(call.integer(1), self.dim(), "select"));
-  out->offset = out->offset + wrap_index(call.sym(2), self.sizes()[d], static_cast<int64_t>(d), "select") * out->strides[d];
+  out->offset =
+      out->offset + wrap_index(call.sym(2), self.sizes()[d], static_cast<int64_t>(d), "select") * out->strides[d];
   out->sizes.erase(d);
   out->strides.erase(d);
 }
 
 void as_strided(const Call& call, TensorMeta* out) {
   const Tensor& self = call.tensor(0);
-  FUSELET_CHECK(call.ints(1).size() == call.ints(2).size(), "as_strided: sizes ", to_string(call.ints(1)), " and strides ",
-                to_string(call.ints(2)), " differ in length");
+  FUSELET_CHECK(call.ints(1).size() == call.ints(2).size(), "as_strided: sizes ", to_string(call.ints(1)),
+                " and strides ", to_string(call.ints(2)), " differ in length");
   out->sizes = Dims(call.ints(1));
   out->strides = Dims(call.ints(2));
   out->offset = call.sym(3);
@@ -190,7 +195,8 @@ void as_strided(const Call& call, TensorMeta* out) {
   if (self.impl()->is_deferred()) return;
   int64_t last = out->offset.concrete() + span_of(out->sizes, out->strides);
   int64_t held = static_cast<int64_t>(self.impl()->storage()->bytes() / size_of(self.dtype()));
-  FUSELET_CHECK(out->offset >= 0 && last <= held, "as_strided: the view reaches element ", last, " of a storage of ", held);
+  FUSELET_CHECK(out->offset >= 0 && last <= held, "as_strided: the view reaches element ", last, " of a storage of ",
+                held);
 }
 
 void alias(const Call& call, TensorMeta* out) { start_from(call.tensor(0), out); }
@@ -198,8 +204,8 @@ void alias(const Call& call, TensorMeta* out) { start_from(call.tensor(0), out);
 }  // namespace shape
 
 SymInt wrap_index(SymInt index, SymInt size, int64_t dim, const char* op) {
-  FUSELET_CHECK_INDEX(index >= -size && index < size, op, ": index ", to_string(index), " is out of range for dimension ", dim,
-                      " of size ", to_string(size));
+  FUSELET_CHECK_INDEX(index >= -size && index < size, op, ": index ", to_string(index),
+                      " is out of range for dimension ", dim, " of size ", to_string(size));
   return index < 0 ? index + size : index;
 }
 

@@ -41,7 +41,8 @@ constexpr Excluded kOnceDifferentiable[] = {
 constexpr std::string_view kFirstResultOnly[] = {"layer_norm_forward"};
 
 // Composites whose result does not depend on the elements of their arguments.
-constexpr std::string_view kConstant[] = {"zeros", "ones", "zeros_like", "ones_like", "full_like", "rand_like", "randn_like"};
+constexpr std::string_view kConstant[] = {"zeros",     "ones",      "zeros_like", "ones_like",
+                                          "full_like", "rand_like", "randn_like"};
 
 template <size_t N>
 bool lists(const Excluded (&list)[N], std::string_view op, int arg) {
@@ -105,7 +106,8 @@ struct Differentiated {
     }
   }
 
-  // Differences move one element at a time, so each needs memory of its own, and a value of its own where there are ties.
+  // Differences move one element at a time, so each needs memory of its own, and a value of its own where there are
+  // ties.
   void take(Tensor& t) {
     if (t.dtype() != DType::Float64) return;
     std::vector<double> values = t.to_vector();

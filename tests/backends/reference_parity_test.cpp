@@ -54,7 +54,9 @@ class Report {
     CHECK_MESSAGE(failure_.empty(), failure_);
     failure_.clear();
   }
-  ~Report() { MESSAGE(calls_, " calls; the largest error that passed is ", largest_, " % of the allowed one, in ", where_); }
+  ~Report() {
+    MESSAGE(calls_, " calls; the largest error that passed is ", largest_, " % of the allowed one, in ", where_);
+  }
 
  private:
   int calls_ = 0;
@@ -106,13 +108,16 @@ TEST_CASE("parity: every operator has samples and a reference") {
 
 TEST_CASE("parity: every operator agrees with the reference") {
   for_each_sample([](Report& report, const Op& op, const OpSample& sample) {
-    report.check(op, sample, false, [&] { return expected(op, sample); }, [&] { return run_sample(op, sample); });
+    report.check(
+        op, sample, false, [&] { return expected(op, sample); }, [&] { return run_sample(op, sample); });
   });
 }
 
 TEST_CASE("parity: every decomposition agrees with the reference") {
   for_each_sample([](Report& report, const Op& op, const OpSample& sample) {
-    if (decomposition_of(op)) report.check(op, sample, true, [&] { return expected(op, sample); }, [&] { return run_decomposition(op, sample); });
+    if (decomposition_of(op))
+      report.check(
+          op, sample, true, [&] { return expected(op, sample); }, [&] { return run_decomposition(op, sample); });
   });
 }
 
@@ -123,6 +128,7 @@ TEST_CASE("parity: the in-place form writes what the functional one returns") {
     if (!fits_in_place(sample, result[0])) return;
     result[0].dtype = std::get<Tensor>(sample.args[0]).dtype();
     for (double& v : result[0].values) v = reference::stored_as(v, result[0].dtype, true);
-    report.check(op, sample, false, [&] { return result; }, [&] { return run_sample(op, sample, true); });
+    report.check(
+        op, sample, false, [&] { return result; }, [&] { return run_sample(op, sample, true); });
   });
 }

@@ -55,8 +55,7 @@ void check_casts() {
 
 }  // namespace
 
-TEST_CASE_TEMPLATE("casts truncate and saturate", Integer, std::int64_t, std::int32_t, std::int8_t,
-                   std::uint8_t) {
+TEST_CASE_TEMPLATE("casts truncate and saturate", Integer, std::int64_t, std::int32_t, std::int8_t, std::uint8_t) {
   check_casts<Integer, float>();
   check_casts<Integer, double>();
 }

@@ -35,8 +35,7 @@ template <class Formula, class Exact>
 Worst sweep(std::uint32_t stride, Formula f, Exact exact) {
   constexpr int lanes = formula::kLanes<FloatLanes>;
   Worst worst;
-  for (std::uint64_t pattern = 0; pattern < (1ull << 32);
-       pattern += std::uint64_t(stride) * lanes) {
+  for (std::uint64_t pattern = 0; pattern < (1ull << 32); pattern += std::uint64_t(stride) * lanes) {
     FloatLanes x;
     for (int i = 0; i < lanes; ++i) {
       std::uint32_t bits = std::uint32_t(pattern + std::uint64_t(i) * stride);
@@ -91,8 +90,7 @@ double worst_gradient(Formula f, Terms terms) {
   for (float x = -20; x < 20; x += 0x1p-14f) {
     auto [first, second] = terms(static_cast<double>(x));
     double scale = std::max({std::abs(first), std::abs(second), 0x1p-126});
-    worst = std::max(worst,
-                     std::abs(f(x) - (first + second)) / std::ldexp(1.0, std::ilogb(scale) - 23));
+    worst = std::max(worst, std::abs(f(x) - (first + second)) / std::ldexp(1.0, std::ilogb(scale) - 23));
   }
   return worst;
 }
@@ -111,15 +109,13 @@ TEST_CASE("gradients of silu and gelu to a few ulp of their larger term") {
                                    [](double x) {
                                      return Terms{normal_cdf(x), x * normal_pdf(x)};
                                    });
-  double gelu_tanh =
-      worst_gradient([](float x) { return formula::gelu_tanh_grad(1.0f, x); },
-                     [](double x) {
-                       double s = logistic(gelu_tanh_argument(x)),
-                              slope = 2 * std::sqrt(2 / kPi) * (1 + 3 * 0.044715 * x * x);
-                       return Terms{s, x * s * (1 - s) * slope};
-                     });
-  MESSAGE("silu_grad " << silu << ", gelu_erf_grad " << gelu_erf << ", gelu_tanh_grad " << gelu_tanh
-                       << " ulp");
+  double gelu_tanh = worst_gradient([](float x) { return formula::gelu_tanh_grad(1.0f, x); },
+                                    [](double x) {
+                                      double s = logistic(gelu_tanh_argument(x)),
+                                             slope = 2 * std::sqrt(2 / kPi) * (1 + 3 * 0.044715 * x * x);
+                                      return Terms{s, x * s * (1 - s) * slope};
+                                    });
+  MESSAGE("silu_grad " << silu << ", gelu_erf_grad " << gelu_erf << ", gelu_tanh_grad " << gelu_tanh << " ulp");
   CHECK(silu <= 5);
   CHECK(gelu_erf <= 5);
   CHECK(gelu_tanh <= 5);
@@ -129,8 +125,7 @@ TEST_CASE("pow is C's pow, rounded once") {
   const float values[] = {0.0f, -0.0f, 1.0f,     -1.0f,     2.0f, -2.0f,  3.0f,  -3.0f,
                           0.5f, -0.5f, INFINITY, -INFINITY, NAN,  1e-30f, 1e30f, 2.5f};
   for (float x : values) {
-    for (float y : values)
-      CHECK(ulps(formula::pow(x, y), std::pow(double(x), double(y))) <= 0.5001);
+    for (float y : values) CHECK(ulps(formula::pow(x, y), std::pow(double(x), double(y))) <= 0.5001);
   }
   CHECK(formula::pow(0.0f, 0.0f) == 1.0f);
   CHECK(formula::pow(-2.0f, 3.0f) == -8.0f);
@@ -140,7 +135,6 @@ TEST_CASE("pow is C's pow, rounded once") {
     float x = std::ldexp(1 + (state >> 9) * 0x1p-23f, int(state % 40) - 20);
     state = state * 1664525u + 1013904223u;
     float y = (int(state >> 8) - (1 << 23)) * 0x1p-20f;
-    if (ulps(formula::pow(x, y), std::pow(double(x), double(y))) > 0.5001)
-      FAIL_CHECK(x << " ^ " << y);
+    if (ulps(formula::pow(x, y), std::pow(double(x), double(y))) > 0.5001) FAIL_CHECK(x << " ^ " << y);
   }
 }

@@ -49,8 +49,7 @@ S next_sample(std::uint64_t& state) {
   state = state * 6364136223846793005ull + 1442695040888963407ull;
   std::uint64_t bits = state ^ state >> 29;
   // In turn any bits and ordinary sizes.
-  if (state >> 63)
-    return static_cast<S>(static_cast<double>(static_cast<std::int64_t>(bits << 1)) * 0x1p-59);
+  if (state >> 63) return static_cast<S>(static_cast<double>(static_cast<std::int64_t>(bits << 1)) * 0x1p-59);
   S value;
   std::memcpy(&value, &bits, sizeof value);
   return value;

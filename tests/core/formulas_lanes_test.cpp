@@ -22,22 +22,19 @@ namespace {
   return z ^ (z >> 31);
 }
 
-const double kSpecials[] = {0.0,    -0.0,   1.0,      -1.0,      0.5,    -0.5,  1.5,
-                            2.5,    -2.5,   INFINITY, -INFINITY, NAN,    1e-40, -1e-40,
-                            1e-310, 88.0,   89.0,     -88.0,     -104.0, 0.625, 0.921875,
-                            3.0e8,  -3.0e8, 1e38,     1e308,     15.0,   -15.0};
+const double kSpecials[] = {0.0,      -0.0,      1.0,      -1.0,  0.5,    -0.5,   1.5,   2.5,  -2.5,
+                            INFINITY, -INFINITY, NAN,      1e-40, -1e-40, 1e-310, 88.0,  89.0, -88.0,
+                            -104.0,   0.625,     0.921875, 3.0e8, -3.0e8, 1e38,   1e308, 15.0, -15.0};
 
 // Half random bit patterns, a quarter ordinary sizes, a quarter special values.
 template <class S>
 [[gnu::noinline]] S sample(std::uint64_t& state) {
   std::uint64_t choice = next_random(state) % 4, bits = next_random(state);
-  if (choice == 0)
-    return static_cast<S>(static_cast<double>(static_cast<std::int64_t>(bits)) * 0x1p-59);
+  if (choice == 0) return static_cast<S>(static_cast<double>(static_cast<std::int64_t>(bits)) * 0x1p-59);
   if (choice == 1) {
     double special = kSpecials[bits % (sizeof(kSpecials) / sizeof(double))];
     if constexpr (std::is_integral_v<S>)
-      return std::isfinite(special) && std::abs(special) < 1e18 ? S(special)
-                                                                : std::numeric_limits<S>::min();
+      return std::isfinite(special) && std::abs(special) < 1e18 ? S(special) : std::numeric_limits<S>::min();
     else
       return static_cast<S>(special);
   }
@@ -72,8 +69,7 @@ bool lanes_match(Formula f, int rounds = 4000) {
     for (int i = 0; i < formula::kLanes<V>; ++i) {
       S scalar = call<S>(f, x[i], y[i], z[i]);
       if (!same(S(vector[i]), scalar)) {
-        MESSAGE("x " << x[i] << ", y " << y[i] << ", z " << z[i] << ": lane " << vector[i]
-                     << ", scalar " << scalar);
+        MESSAGE("x " << x[i] << ", y " << y[i] << ", z " << z[i] << ": lane " << vector[i] << ", scalar " << scalar);
         return false;
       }
     }
@@ -89,8 +85,7 @@ bool lanes_match(Formula f, int rounds = 4000) {
     CHECK(lanes_match<formula::V>(                                                                \
         [](auto x, [[maybe_unused]] auto y, [[maybe_unused]] auto z) { return formula::call; })); \
   }
-#define LANES_OF_EACH_FLOATING(call) \
-  LANES(float8v, call) LANES(FloatLanes, call) LANES(DoubleLanes, call)
+#define LANES_OF_EACH_FLOATING(call) LANES(float8v, call) LANES(FloatLanes, call) LANES(DoubleLanes, call)
 #define LANES_OF_EACH(call) LANES_OF_EACH_FLOATING(call) LANES(Int64Lanes, call)
 
 TEST_CASE("a lane has the scalar's bits: arithmetic") {

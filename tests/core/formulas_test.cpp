@@ -42,8 +42,7 @@ TEST_CASE_TEMPLATE("rules for NaN, infinity and signed zero", S, float, double) 
   CHECK(formula::ne(nan, nan) == 1);
   CHECK(formula::where(nan, S(1), S(2)) == 1);
   CHECK(std::signbit(formula::splat<S>(S(-0.0))));
-  for (S x : {S(0.5), S(1.5), S(-0.5), S(-2.5), S(0.3), S(-0.3), S(-0.0), S(1e30), S(8388607.5),
-              S(-7.99), inf, -inf}) {
+  for (S x : {S(0.5), S(1.5), S(-0.5), S(-2.5), S(0.3), S(-0.3), S(-0.0), S(1e30), S(8388607.5), S(-7.99), inf, -inf}) {
     CHECK(same(formula::floor(x), std::floor(x)));
     CHECK(same(formula::ceil(x), std::ceil(x)));
     CHECK(same(formula::round(x), std::nearbyint(x)));
@@ -79,13 +78,12 @@ TEST_CASE_TEMPLATE("NaN stays NaN", S, float, double) {
   using Unary = S (*)(S);
   using Binary = S (*)(S, S);
   const S nan = std::numeric_limits<S>::quiet_NaN();
-  const Unary unary[] = {formula::neg,     formula::abs,   formula::square,   formula::reciprocal,
-                         formula::sqrt,    formula::rsqrt, formula::exp,      formula::log,
-                         formula::tanh,    formula::erf,   formula::sin,      formula::cos,
-                         formula::relu,    formula::floor, formula::ceil,     formula::round,
-                         formula::sigmoid, formula::silu,  formula::gelu_erf, formula::gelu_tanh};
-  const Binary gradients[] = {formula::sigmoid_grad, formula::tanh_grad, formula::silu_grad,
-                              formula::gelu_erf_grad, formula::gelu_tanh_grad};
+  const Unary unary[] = {formula::neg,   formula::abs,     formula::square, formula::reciprocal, formula::sqrt,
+                         formula::rsqrt, formula::exp,     formula::log,    formula::tanh,       formula::erf,
+                         formula::sin,   formula::cos,     formula::relu,   formula::floor,      formula::ceil,
+                         formula::round, formula::sigmoid, formula::silu,   formula::gelu_erf,   formula::gelu_tanh};
+  const Binary gradients[] = {formula::sigmoid_grad, formula::tanh_grad, formula::silu_grad, formula::gelu_erf_grad,
+                              formula::gelu_tanh_grad};
   for (S x : {nan, S(-nan)}) {
     for (std::size_t i = 0; i < std::size(unary); ++i) {
       CAPTURE(i);
@@ -99,8 +97,7 @@ TEST_CASE_TEMPLATE("NaN stays NaN", S, float, double) {
 }
 
 TEST_CASE("integers wrap around") {
-  const std::int64_t low = std::numeric_limits<std::int64_t>::min(),
-                     high = std::numeric_limits<std::int64_t>::max();
+  const std::int64_t low = std::numeric_limits<std::int64_t>::min(), high = std::numeric_limits<std::int64_t>::max();
   CHECK(formula::add(high, std::int64_t(1)) == low);
   CHECK(formula::sub(low, std::int64_t(1)) == high);
   CHECK(formula::mul(high, std::int64_t(2)) == -2);
@@ -123,7 +120,6 @@ TEST_CASE("double formulas against the standard library") {
     CHECK(std::abs(formula::silu_grad(1.0, x) - sigmoid * (1 + x * (1 - sigmoid))) < 1e-14);
     CHECK(std::abs(formula::gelu_erf_grad(1.0, x) - (cdf + x * pdf)) < 1e-14);
     double slope = 2 * std::sqrt(2 / M_PI) * (1 + 3 * 0.044715 * x * x);
-    CHECK(std::abs(formula::gelu_tanh_grad(1.0, x) -
-                   (gate + (gate == 0 ? 0 : x * gate * (1 - gate) * slope))) < 1e-13);
+    CHECK(std::abs(formula::gelu_tanh_grad(1.0, x) - (gate + (gate == 0 ? 0 : x * gate * (1 - gate) * slope))) < 1e-13);
   }
 }

@@ -18,8 +18,7 @@ namespace {
 
 // What the bits mean, by the formats' definition.
 double meaning(std::uint16_t bits, int exponent_bits, int mantissa_bits) {
-  int bias = (1 << (exponent_bits - 1)) - 1,
-      exponent = bits >> mantissa_bits & ((1 << exponent_bits) - 1);
+  int bias = (1 << (exponent_bits - 1)) - 1, exponent = bits >> mantissa_bits & ((1 << exponent_bits) - 1);
   int mantissa = bits & ((1 << mantissa_bits) - 1);
   double sign = bits >> 15 ? -1 : 1;
   if (exponent == (1 << exponent_bits) - 1) return mantissa ? NAN : sign * INFINITY;
@@ -42,8 +41,7 @@ struct Bfloat16 {
 
 }  // namespace
 
-TEST_CASE_TEMPLATE("every pattern means what the format says and survives the round trip", H,
-                   Float16, Bfloat16) {
+TEST_CASE_TEMPLATE("every pattern means what the format says and survives the round trip", H, Float16, Bfloat16) {
   int wrong = 0;
   for (int p = 0; p < 65536; ++p) {
     typename H::Type half{static_cast<std::uint16_t>(p)};
@@ -62,18 +60,16 @@ TEST_CASE_TEMPLATE("every pattern means what the format says and survives the ro
   CHECK(wrong == 0);
 }
 
-TEST_CASE_TEMPLATE(
-    "between neighbours: the nearer one, the even one at the tie, from double by one rounding", H,
-    Float16, Bfloat16) {
+TEST_CASE_TEMPLATE("between neighbours: the nearer one, the even one at the tie, from double by one rounding", H,
+                   Float16, Bfloat16) {
   int wrong = 0;
   int infinity = ((1 << H::kExponent) - 1) << H::kMantissa;
   for (int p = 0; p < infinity; ++p) {
-    std::uint16_t below = static_cast<std::uint16_t>(p), above = below + 1,
-                  even = p & 1 ? above : below;
+    std::uint16_t below = static_cast<std::uint16_t>(p), above = below + 1, even = p & 1 ? above : below;
     double low = meaning(below, H::kExponent, H::kMantissa);
     // The upper neighbour of the largest finite value is where infinity would stand.
-    double high = p + 1 == infinity ? std::ldexp(1, 1 << (H::kExponent - 1))
-                                    : meaning(above, H::kExponent, H::kMantissa);
+    double high =
+        p + 1 == infinity ? std::ldexp(1, 1 << (H::kExponent - 1)) : meaning(above, H::kExponent, H::kMantissa);
     double tie = low + (high - low) / 2;
     for (int sign : {0, 0x8000}) {
       double s = sign ? -1 : 1;
@@ -83,11 +79,8 @@ TEST_CASE_TEMPLATE(
       wrong += H::from(s * std::nextafter(tie, INFINITY)).bits != (above | sign);
       wrong += H::from(s * std::nextafter(tie, 0.0)).bits != (below | sign);
       wrong +=
-          H::from(static_cast<float>(s) * std::nextafter(static_cast<float>(tie), INFINITY)).bits !=
-          (above | sign);
-      wrong +=
-          H::from(static_cast<float>(s) * std::nextafter(static_cast<float>(tie), 0.0f)).bits !=
-          (below | sign);
+          H::from(static_cast<float>(s) * std::nextafter(static_cast<float>(tie), INFINITY)).bits != (above | sign);
+      wrong += H::from(static_cast<float>(s) * std::nextafter(static_cast<float>(tie), 0.0f)).bits != (below | sign);
     }
   }
   CHECK(wrong == 0);
@@ -118,7 +111,6 @@ TEST_CASE_TEMPLATE("blocks give the bits of the scalar conversions", H, Float16,
     std::memcpy(&floats[i], &bits, 4);
   }
   fuselet::store_from_float(floats.data(), halves.data(), floats.size());
-  for (std::size_t i = 0; i < floats.size(); ++i)
-    wrong += halves[i].bits != H::from(floats[i]).bits;
+  for (std::size_t i = 0; i < floats.size(); ++i) wrong += halves[i].bits != H::from(floats[i]).bits;
   CHECK(wrong == 0);
 }

@@ -56,22 +56,19 @@ TEST_CASE("known answers, scalar and in every lane") {
     Words<philox::WordLanes> got_lanes = philox::philox4x32_10(lanes, known.key[0], known.key[1]);
     for (int w = 0; w < 4; ++w) {
       CHECK(got.word[w] == known.answer[w]);
-      for (int lane = 0; lane < philox::kWordLanes; ++lane)
-        CHECK(got_lanes.word[w][lane] == known.answer[w]);
+      for (int lane = 0; lane < philox::kWordLanes; ++lane) CHECK(got_lanes.word[w][lane] == known.answer[w]);
     }
   }
 }
 
 TEST_CASE("the counter is (block index, draw number) and the key is the seed") {
-  Words<unsigned> pi =
-      philox::random_block(0x299f31d0a4093822u, 0x0370734413198a2eu, 0x85a308d3243f6a88u);
+  Words<unsigned> pi = philox::random_block(0x299f31d0a4093822u, 0x0370734413198a2eu, 0x85a308d3243f6a88u);
   for (int w = 0; w < 4; ++w) CHECK(pi.word[w] == kKnownAnswers[2].answer[w]);
 }
 
 TEST_CASE("arrays hold the words and halfwords of single elements, wherever they begin") {
   const std::uint64_t seed = 0x123456789abcdefull, draw = 0x1ffffffffull;
-  for (std::uint64_t first :
-       {0ull, 1ull, 3ull, 4ull, 13ull, (1ull << 34) - 37, (1ull << 35) - 70}) {
+  for (std::uint64_t first : {0ull, 1ull, 3ull, 4ull, 13ull, (1ull << 34) - 37, (1ull << 35) - 70}) {
     for (std::uint64_t count : {0, 1, 5, 64, 127, 300}) {
       std::vector<std::uint32_t> words(count + 1, 77);
       std::vector<std::uint16_t> halfwords(count + 1, 77);
@@ -116,8 +113,7 @@ TEST_CASE("Bernoulli masks keep the quantised share, and the scale makes up for 
   philox::fill_halfwords(11, 0, 0, halfwords.size(), halfwords.data());
   for (double p : {0.1, 0.5, 0.9}) {
     unsigned threshold = philox::keep_threshold(p);
-    double kept = std::count_if(halfwords.begin(), halfwords.end(),
-                                [&](unsigned h) { return h < threshold; });
+    double kept = std::count_if(halfwords.begin(), halfwords.end(), [&](unsigned h) { return h < threshold; });
     double n = halfwords.size(), share = threshold / 65536.0;
     CHECK(std::abs(kept / n - share) < 5 * std::sqrt(share * (1 - share) / n));
   }
@@ -130,8 +126,7 @@ TEST_CASE("normals: formula, moments, lanes") {
   double worst = 0;
   for (std::size_t i = 0; i < words.size(); i += 2) {
     auto pair = philox::normal_pair<float>(words[i], words[i + 1]);
-    double radius = std::sqrt(-2 * std::log((words[i] + 0.5) * 0x1p-32)),
-           angle = 2 * M_PI * (words[i + 1] * 0x1p-32);
+    double radius = std::sqrt(-2 * std::log((words[i] + 0.5) * 0x1p-32)), angle = 2 * M_PI * (words[i + 1] * 0x1p-32);
     // u as a float is off by up to 2^-25, which counts where the radius is small.
     double allowed = 1e-6 + 0x1p-25 / radius;
     worst = std::max({worst, std::abs(pair.even - radius * std::cos(angle)) / allowed,
@@ -143,8 +138,7 @@ TEST_CASE("normals: formula, moments, lanes") {
     values.push_back(pair.odd);
   }
   CHECK(worst < 1);
-  for (std::size_t i = 0; i < 64; ++i)
-    CHECK(philox::normal_float(5, 9, i) == static_cast<float>(values[i]));
+  for (std::size_t i = 0; i < 64; ++i) CHECK(philox::normal_float(5, 9, i) == static_cast<float>(values[i]));
   Moments m = moments_of(values);
   double n = values.size();
   CHECK(std::abs(m.mean) < 5 / std::sqrt(n));

@@ -63,9 +63,8 @@ std::vector<T> sample(std::int64_t n) {
   std::uint64_t state = 99;
   for (T& value : x) {
     state = state * 6364136223846793005ull + 1442695040888963407ull;
-    value = std::is_integral_v<T>
-                ? static_cast<T>(state)
-                : static_cast<T>((static_cast<std::int64_t>(state) >> 11) * 0x1p-48);
+    value = std::is_integral_v<T> ? static_cast<T>(state)
+                                  : static_cast<T>((static_cast<std::int64_t>(state) >> 11) * 0x1p-48);
   }
   return x;
 }
@@ -90,8 +89,7 @@ const auto kMaximum = [](auto a, auto b) { return formula::maximum(a, b); };
 std::vector<std::int64_t> extents() {
   std::vector<std::int64_t> all;
   for (std::int64_t n = 0; n <= 5000; ++n) all.push_back(n);
-  for (std::int64_t n : {65536, 65537, 100000, 1000003, 512 * 1023, 512 * 1024 + 1})
-    all.push_back(n);
+  for (std::int64_t n : {65536, 65537, 100000, 1000003, 512 * 1023, 512 * 1024 + 1}) all.push_back(n);
   return all;
 }
 
@@ -100,21 +98,18 @@ std::vector<std::int64_t> extents() {
 TEST_CASE_TEMPLATE("rows are reduced in the specified order", T, float, double, std::int64_t) {
   std::vector<T> x = sample<T>(1100000);
   auto load = loader(x);
-  const T lowest =
-      std::is_integral_v<T> ? std::numeric_limits<T>::min() : -std::numeric_limits<T>::infinity();
+  const T lowest = std::is_integral_v<T> ? std::numeric_limits<T>::min() : -std::numeric_limits<T>::infinity();
   auto sum = [](T a, T b) { return formula::add(a, b); };
   auto maximum = [](T a, T b) { return a > b ? a : b; };
   int wrong = 0;
   for (std::int64_t n : extents()) {
     wrong += !same_bits(fuselet::reduce_row(n, T(0), load, kSum), specified_row(x, n, T(0), sum));
-    wrong += !same_bits(fuselet::reduce_row(n, lowest, load, kMaximum),
-                        specified_row(x, n, lowest, maximum));
+    wrong += !same_bits(fuselet::reduce_row(n, lowest, load, kMaximum), specified_row(x, n, lowest, maximum));
   }
   CHECK(wrong == 0);
 }
 
-TEST_CASE_TEMPLATE("columns are reduced in the specified order, alone and many at a time", T, float,
-                   double) {
+TEST_CASE_TEMPLATE("columns are reduced in the specified order, alone and many at a time", T, float, double) {
   using V = typename fuselet::TreeVector<T>::Type;
   std::vector<T> x = sample<T>(1100000);
   auto sum = [](T a, T b) { return a + b; };
@@ -149,8 +144,7 @@ TEST_CASE("float sums of a million elements are off by a few roundings at most")
   double exact = 0;
   for (float value : x) exact += value;
   // 32 + 4 + 12 roundings meet in one value; positive terms, so each is at most 2^-24 of the sum.
-  CHECK(std::abs(fuselet::reduce_row(x.size(), 0.0f, loader(x), kSum) - exact) <
-        48 * 0x1p-24 * exact);
+  CHECK(std::abs(fuselet::reduce_row(x.size(), 0.0f, loader(x), kSum) - exact) < 48 * 0x1p-24 * exact);
 }
 
 TEST_CASE("NaN and negative zero follow the combine function") {

@@ -30,8 +30,8 @@ double median(std::vector<double> v) {
 }
 
 void print_line(const char* name, const char* variant, const char* unit, double value, const std::string& more = "") {
-  std::printf("{\"case\": \"%s\", \"variant\": \"%s\", \"unit\": \"%s\", \"value\": %.4f, \"threads\": %d%s}\n", name, variant, unit, value,
-              cpu::get_num_threads(), more.c_str());
+  std::printf("{\"case\": \"%s\", \"variant\": \"%s\", \"unit\": \"%s\", \"value\": %.4f, \"threads\": %d%s}\n", name,
+              variant, unit, value, cpu::get_num_threads(), more.c_str());
   std::fflush(stdout);
 }
 
@@ -58,18 +58,21 @@ void bench_matmul() {
   };
   for (int round = 0; round < 4; ++round) {
     block(ours, [&] { c = matmul(a, b); });
-    if (blas) block(theirs, [&] { blas->sgemm(false, false, n, n, n, a.data<float>(), n, b.data<float>(), n, out.data(), n); });
+    if (blas)
+      block(theirs, [&] { blas->sgemm(false, false, n, n, n, a.data<float>(), n, b.data<float>(), n, out.data(), n); });
   }
   print_line("matmul_f32_1024", "fuselet", "GFLOP/s", kGigaflop / median(ours));
   if (!blas) {
     print_line("matmul_f32_1024", "openblas", "GFLOP/s", 0, ", \"skipped\": \"" + reason + "\"");
     return;
   }
-  print_line("matmul_f32_1024", "openblas", "GFLOP/s", kGigaflop / median(theirs), ", \"core\": \"" + blas->core + "\"");
+  print_line("matmul_f32_1024", "openblas", "GFLOP/s", kGigaflop / median(theirs),
+             ", \"core\": \"" + blas->core + "\"");
   print_line("matmul_f32_1024", "ratio", "x", median(theirs) / median(ours));
 }
 
-// a + b on 256 MB tensors; the result's memory comes from the cache after the first call. 12 bytes an element, as triad.
+// a + b on 256 MB tensors; the result's memory comes from the cache after the first call. 12 bytes an element, as
+// triad.
 void bench_add_large() {
   constexpr int64_t n = int64_t{64} << 20;
   Tensor a = full({n}, 1.0), b = full({n}, 2.0), c;
@@ -113,8 +116,10 @@ void bench_rows() {
     const char* name;
     std::function<void()> run;
   };
-  for (const Case& c : {Case{"softmax_f32_4096x1024", [&] { softmax(x, -1); }}, Case{"layer_norm_f32_4096x1024", [&] { layer_norm(x, {1024}, w, b); }},
-                        Case{"gelu_tanh_f32_4096x1024", [&] { gelu(x, "tanh"); }}, Case{"exp_f32_4096x1024", [&] { exp(x); }}}) {
+  for (const Case& c :
+       {Case{"softmax_f32_4096x1024", [&] { softmax(x, -1); }},
+        Case{"layer_norm_f32_4096x1024", [&] { layer_norm(x, {1024}, w, b); }},
+        Case{"gelu_tanh_f32_4096x1024", [&] { gelu(x, "tanh"); }}, Case{"exp_f32_4096x1024", [&] { exp(x); }}}) {
     print_line(c.name, "fuselet", "GB/s", gigabytes / (microseconds_per_call(c.run, 3) * 1e-6));
   }
 }

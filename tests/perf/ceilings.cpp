@@ -62,9 +62,8 @@ double triad_bandwidth(Stores stores, size_t array_bytes, int repeats) {
   std::vector<double> seconds;
   for (int i = 0; i < std::max(repeats, 1); ++i) {
     const auto start = std::chrono::steady_clock::now();
-    cpu::parallel_for(count, kGrain, [&](int64_t begin, int64_t end) {
-      body(a.data(), b.data(), c.data(), begin, end);
-    });
+    cpu::parallel_for(count, kGrain,
+                      [&](int64_t begin, int64_t end) { body(a.data(), b.data(), c.data(), begin, end); });
     seconds.push_back(std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count());
   }
   std::nth_element(seconds.begin(), seconds.begin() + static_cast<std::ptrdiff_t>(seconds.size() / 2), seconds.end());

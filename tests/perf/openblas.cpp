@@ -80,8 +80,8 @@ std::optional<OpenBlas> load_openblas(const std::string& path, std::string* reas
   return std::nullopt;
 }
 
-void OpenBlas::sgemm(bool a_transposed, bool b_transposed, int64_t m, int64_t n, int64_t k, const float* a,
-                     int64_t lda, const float* b, int64_t ldb, float* c, int64_t ldc) const {
+void OpenBlas::sgemm(bool a_transposed, bool b_transposed, int64_t m, int64_t n, int64_t k, const float* a, int64_t lda,
+                     const float* b, int64_t ldb, float* c, int64_t ldc) const {
   const auto call = has_wide_integers_ ? call_gemm<int64_t, float> : call_gemm<int32_t, float>;
   call(sgemm_, a_transposed, b_transposed, m, n, k, a, lda, b, ldb, c, ldc);
 }

@@ -26,10 +26,14 @@ struct Strides {
 
 Strides strides_of(Layout layout, int64_t rows, int64_t cols) {
   switch (layout) {
-    case Layout::rows: return {cols, 1};
-    case Layout::columns: return {1, rows};
-    case Layout::padded_rows: return {cols + 3, 1};
-    case Layout::spread: return {3 * cols + 1, 3};
+    case Layout::rows:
+      return {cols, 1};
+    case Layout::columns:
+      return {1, rows};
+    case Layout::padded_rows:
+      return {cols + 3, 1};
+    case Layout::spread:
+      return {3 * cols + 1, 3};
   }
   return {0, 0};
 }
@@ -64,9 +68,24 @@ struct Case {
     b = random_values<T>(extent(sb, k, n), 2);
     c = random_values<T>(extent(sc, m, n), 3);
     before = c;
-    desc = {.m = m, .n = n, .k = k, .a = a.data(), .a_rs = sa.rs, .a_cs = sa.cs, .b = b.data(), .b_rs = sb.rs,
-            .b_cs = sb.cs, .c = c.data(), .c_rs = sc.rs, .c_cs = sc.cs, .batch = 1, .a_bs = 0, .b_bs = 0, .c_bs = 0,
-            .type = kType<T>, .accumulate = accumulate};
+    desc = {.m = m,
+            .n = n,
+            .k = k,
+            .a = a.data(),
+            .a_rs = sa.rs,
+            .a_cs = sa.cs,
+            .b = b.data(),
+            .b_rs = sb.rs,
+            .b_cs = sb.cs,
+            .c = c.data(),
+            .c_rs = sc.rs,
+            .c_cs = sc.cs,
+            .batch = 1,
+            .a_bs = 0,
+            .b_bs = 0,
+            .c_bs = 0,
+            .type = kType<T>,
+            .accumulate = accumulate};
   }
 
   T at(int64_t i, int64_t j) const { return c[static_cast<size_t>(i * sc.rs + j * sc.cs)]; }
@@ -163,7 +182,12 @@ TEST_CASE_TEMPLATE("gemm takes every combination of layouts", T, float, double) 
           for (bool accumulate : {false, true}) {
             Case<T> x(m, n, k, la, lb, lc, accumulate);
             gemm(x.desc);
-            CAPTURE(m); CAPTURE(n); CAPTURE(int(la)); CAPTURE(int(lb)); CAPTURE(int(lc)); CAPTURE(accumulate);
+            CAPTURE(m);
+            CAPTURE(n);
+            CAPTURE(int(la));
+            CAPTURE(int(lb));
+            CAPTURE(int(lc));
+            CAPTURE(accumulate);
             CHECK(x.error_of_allowed() <= 1.0);
             CHECK(x.gaps_are_untouched());
           }
@@ -184,7 +208,9 @@ TEST_CASE_TEMPLATE("gemm's bits are those of the promised sum", T, float, double
       for (int64_t i = 0; i < m; ++i) {
         for (int64_t j = i % 3; j < n; j += 3) wrong += x.at(i, j) != promised(x, i, j);
       }
-      CAPTURE(m); CAPTURE(n); CAPTURE(k);
+      CAPTURE(m);
+      CAPTURE(n);
+      CAPTURE(k);
       CHECK(wrong == 0);
     }
   }
@@ -262,8 +288,23 @@ TEST_CASE_TEMPLATE("gemm broadcasts with stride 0, within a matrix and over the 
   const int64_t m = 19, n = 35, k = 23, batch = 6;
   const std::vector<T> a = random_values<T>(batch * k, 4), b = random_values<T>(k * n, 5);
   std::vector<T> c(static_cast<size_t>(batch * m * n));
-  gemm({.m = m, .n = n, .k = k, .a = a.data(), .a_rs = 0, .a_cs = 1, .b = b.data(), .b_rs = n, .b_cs = 1,
-        .c = c.data(), .c_rs = n, .c_cs = 1, .batch = batch, .a_bs = k, .b_bs = 0, .c_bs = m * n, .type = kType<T>,
+  gemm({.m = m,
+        .n = n,
+        .k = k,
+        .a = a.data(),
+        .a_rs = 0,
+        .a_cs = 1,
+        .b = b.data(),
+        .b_rs = n,
+        .b_cs = 1,
+        .c = c.data(),
+        .c_rs = n,
+        .c_cs = 1,
+        .batch = batch,
+        .a_bs = k,
+        .b_bs = 0,
+        .c_bs = m * n,
+        .type = kType<T>,
         .accumulate = false});
   for (int64_t s = 0; s < batch; ++s) {
     for (int64_t j = 0; j < n; ++j) {
@@ -284,9 +325,24 @@ TEST_CASE_TEMPLATE("gemm of a large batch equals its matrices one by one", T, fl
   const int64_t m = 9, n = 21, k = 11, batch = 700;
   const std::vector<T> a = random_values<T>(batch * m * k, 6), b = random_values<T>(batch * k * n, 7);
   std::vector<T> together(static_cast<size_t>(batch * m * n)), single(together.size());
-  GemmDesc desc{.m = m, .n = n, .k = k, .a = a.data(), .a_rs = k, .a_cs = 1, .b = b.data(), .b_rs = n, .b_cs = 1,
-                .c = together.data(), .c_rs = n, .c_cs = 1, .batch = batch, .a_bs = m * k, .b_bs = k * n,
-                .c_bs = m * n, .type = kType<T>, .accumulate = false};
+  GemmDesc desc{.m = m,
+                .n = n,
+                .k = k,
+                .a = a.data(),
+                .a_rs = k,
+                .a_cs = 1,
+                .b = b.data(),
+                .b_rs = n,
+                .b_cs = 1,
+                .c = together.data(),
+                .c_rs = n,
+                .c_cs = 1,
+                .batch = batch,
+                .a_bs = m * k,
+                .b_bs = k * n,
+                .c_bs = m * n,
+                .type = kType<T>,
+                .accumulate = false};
   gemm(desc);
   desc.batch = 1;
   for (int64_t s = 0; s < batch; ++s) {

@@ -155,8 +155,8 @@ TEST_CASE("blocks travel between threads, and outlive the thread that made them"
           std::swap(pool[static_cast<size_t>(i) % pool.size()], pool.back());
           const auto [old, size] = pool.back();
           pool.pop_back();
-          damaged[static_cast<size_t>(t)] += old[0] != static_cast<unsigned char>(size) ||
-                                             old[size - 1] != static_cast<unsigned char>(size);
+          damaged[static_cast<size_t>(t)] +=
+              old[0] != static_cast<unsigned char>(size) || old[size - 1] != static_cast<unsigned char>(size);
           deallocate(old, size);
         }
       }

@@ -50,7 +50,9 @@ TEST_CASE("parallel_for visits every index once") {
     set_num_threads(threads);
     for (int64_t n : {0, 1, 2, 3, 63, 64, 65, 1000, 12345}) {
       for (int64_t grain : {0, 1, 7, 64, 100, 100000}) {
-        CAPTURE(n); CAPTURE(grain); CAPTURE(threads);
+        CAPTURE(n);
+        CAPTURE(grain);
+        CAPTURE(threads);
         CHECK(visits(n, grain) == std::vector<int>(static_cast<size_t>(n), 1));
       }
     }

@@ -28,18 +28,21 @@ TEST_CASE("reference: scatters add up equal indices") {
   RefTensor src = tensor({2, 2}, {1, 2, 3, 4});
   CHECK(run("scatter_add", {zeros, integer(0), indices({2, 1}, {1, 1}), src}) == tensor({3, 2}, {0, 0, 4, 0, 0, 0}));
   CHECK(run("index_add", {zeros, integer(0), indices({2}, {2, 2}), src}) == tensor({3, 2}, {0, 0, 0, 0, 4, 6}));
-  CHECK(run("embedding_grad", {src, indices({2}, {0, 2}), integer(3), integer(2)}) == tensor({3, 2}, {1, 2, 0, 0, 0, 0}));
+  CHECK(run("embedding_grad", {src, indices({2}, {0, 2}), integer(3), integer(2)}) ==
+        tensor({3, 2}, {1, 2, 0, 0, 0, 0}));
 }
 
 TEST_CASE("reference: scatters into a slice, an entry, a strided view") {
   RefTensor line = tensor({5}, {0, 1, 2, 3, 4}), two = tensor({2}, {8, 9});
-  CHECK(run("slice_scatter", {line, two, integer(0), integer(1), integer(5), integer(2)}) == tensor({5}, {0, 8, 2, 9, 4}));
+  CHECK(run("slice_scatter", {line, two, integer(0), integer(1), integer(5), integer(2)}) ==
+        tensor({5}, {0, 8, 2, 9, 4}));
   CHECK(run("select_scatter", {kTable, two, integer(0), integer(-1)}) == tensor({3, 2}, {1, 2, 3, 4, 8, 9}));
   RefTensor stored = line;
   stored.strides = {1};
   CHECK(run("as_strided_scatter", {stored, two, Ints{2}, Ints{3}, integer(1)}) == tensor({5}, {0, 8, 2, 3, 9}));
   // Two windows of two overlap in the middle element.
-  CHECK(run("as_strided_grad", {tensor({2, 2}, {1, 2, 3, 4}), Ints{3}, Ints{1}, Ints{1, 1}, integer(0)}) == tensor({3}, {1, 5, 4}));
+  CHECK(run("as_strided_grad", {tensor({2, 2}, {1, 2, 3, 4}), Ints{3}, Ints{1}, Ints{1, 1}, integer(0)}) ==
+        tensor({3}, {1, 5, 4}));
 }
 
 TEST_CASE("reference: pooling takes the first of equals and skips the padding") {

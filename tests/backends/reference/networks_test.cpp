@@ -31,8 +31,10 @@ TEST_CASE("reference: convolution and its gradients") {
   CHECK(run("conv2d", {x, w, tensor({1}, {5}), Ints{1, 1}, Ints{0, 0}}) == tensor({1, 1, 1, 1}, {4326}));
   CHECK(run("conv2d", {x, w, kNone, Ints{2}, Ints{1}}) == tensor({1, 1, 2, 2}, {1000, 200, 30, 4}));
   RefTensor g = tensor({1, 1, 1, 1}, {2});
-  CHECK(run("conv2d_input_grad", {g, w, Ints{1, 1, 2, 2}, Ints{1, 1}, Ints{0, 0}}) == tensor({1, 1, 2, 2}, {2, 20, 200, 2000}));
-  CHECK(run("conv2d_weight_grad", {g, x, Ints{1, 1, 2, 2}, Ints{1, 1}, Ints{0, 0}}) == tensor({1, 1, 2, 2}, {2, 4, 6, 8}));
+  CHECK(run("conv2d_input_grad", {g, w, Ints{1, 1, 2, 2}, Ints{1, 1}, Ints{0, 0}}) ==
+        tensor({1, 1, 2, 2}, {2, 20, 200, 2000}));
+  CHECK(run("conv2d_weight_grad", {g, x, Ints{1, 1, 2, 2}, Ints{1, 1}, Ints{0, 0}}) ==
+        tensor({1, 1, 2, 2}, {2, 4, 6, 8}));
 }
 
 TEST_CASE("reference: softmax and layer norm") {
@@ -72,7 +74,8 @@ TEST_CASE("reference: optimizer steps") {
   CHECK(out[0] == tensor({1}, {-1}));  // buffer 0.5*4 + 2 = 4, direction 2 + 0.5*4 = 4
   CHECK(out[1] == tensor({1}, {4}));
   // The first step of Adam is lr along the sign of the gradient.
-  out = run_all("adam_step", {p, g, zero, zero, Scalar(0.25), Scalar(1), Scalar(0.9), Scalar(0.99), 0.0, 0.0, false, false});
+  out = run_all("adam_step",
+                {p, g, zero, zero, Scalar(0.25), Scalar(1), Scalar(0.9), Scalar(0.99), 0.0, 0.0, false, false});
   CHECK(near(out[0], tensor({1}, {0.75})));
   CHECK(near(out[1], tensor({1}, {0.2})));
   CHECK(near(out[2], tensor({1}, {0.04})));

@@ -28,7 +28,9 @@ inline bool near(const RefTensor& a, const RefTensor& b) {
 inline std::vector<RefTensor> run_all(const char* name, std::vector<RefArg> args, GeneratorState draw = {}) {
   return evaluate(*find_op(name), args, draw);
 }
-inline RefTensor run(const char* name, std::vector<RefArg> args, GeneratorState draw = {}) { return run_all(name, args, draw)[0]; }
+inline RefTensor run(const char* name, std::vector<RefArg> args, GeneratorState draw = {}) {
+  return run_all(name, args, draw)[0];
+}
 
 inline doctest::String toString(const RefTensor& t) {
   std::string text = concat(name_of(t.dtype), " [");

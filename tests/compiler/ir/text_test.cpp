@@ -40,7 +40,8 @@ TEST_CASE("printing what was parsed gives the same text") { CHECK(ir::print(ir::
 
 TEST_CASE("numbers keep their kind and their bits") {
   for (const char* number : {"1", "1.0", "0.1", "inf", "-inf", "nan", "1e-300", "true"}) {
-    std::string text = "graph \"g\" {\n  input %0: f64[] argument \"0\"\n  %1: f64[] = mul(%0, " + std::string(number) + ")\n  output %1\n}\n";
+    std::string text = "graph \"g\" {\n  input %0: f64[] argument \"0\"\n  %1: f64[] = mul(%0, " + std::string(number) +
+                       ")\n  output %1\n}\n";
     CHECK(ir::print(ir::parse(text)) == text);
   }
 }

@@ -124,7 +124,9 @@ TEST_CASE("a graph may be kept for a backward after the recording") {
 }
 
 TEST_CASE("random draws are those of an eager run, and move the generator as far") {
-  auto body = [](const std::vector<Tensor>& x) { return std::vector<Tensor>{dropout(x[0], 0.5), rand({7}), x[0] + randn({1})}; };
+  auto body = [](const std::vector<Tensor>& x) {
+    return std::vector<Tensor>{dropout(x[0], 0.5), rand({7}), x[0] + randn({1})};
+  };
   Tensor x = ones({100});
   manual_seed(3);
   std::vector<Tensor> e1 = body({x}), e2 = body({x});
