@@ -1,11 +1,21 @@
 #include "core/dispatch.h"
 
+#include <utility>
+
 namespace fuselet {
 namespace {
 
 void run_on_backend(Call& call);
 
-LayerFunction g_layers[kNumLayers] = {nullptr, nullptr, nullptr, nullptr, nullptr, run_on_backend};
+template <Layer kLayer>
+void pass_through(Call& call) {
+  dispatch_below(kLayer, call);
+}
+
+// A layer that nobody has registered hands every call on.
+LayerFunction g_layers[kNumLayers] = {pass_through<Layer::Match>,         pass_through<Layer::Autocast>,
+                                      pass_through<Layer::Autograd>,      pass_through<Layer::Functionalise>,
+                                      pass_through<Layer::Trace>,         run_on_backend};
 const Kernel* g_kernels[kNumDeviceTypes] = {};
 
 constexpr uint8_t bit(Layer layer) { return static_cast<uint8_t>(1u << static_cast<int>(layer)); }
@@ -93,7 +103,9 @@ Tensor make_view(const Call& call, const TensorMeta& meta) {
   return Tensor(make_intrusive<TensorImpl>(base->storage(), meta.sizes, meta.strides, meta.offset, meta.dtype));
 }
 
-void register_layer(Layer layer, LayerFunction run) { g_layers[static_cast<int>(layer)] = run; }
+LayerFunction register_layer(Layer layer, LayerFunction run) {
+  return std::exchange(g_layers[static_cast<int>(layer)], run);
+}
 
 void dispatch(Call& call) {
   LineScope scope(call.line);

@@ -12,7 +12,8 @@ inline constexpr int kNumLayers = 6;
 const char* name_of(Layer layer);
 
 using LayerFunction = void (*)(Call&);
-void register_layer(Layer layer, LayerFunction run);
+// Returns the layer's function until now; at first one that hands every call on.
+LayerFunction register_layer(Layer layer, LayerFunction run);
 
 // Enters at the outermost layer. `call.outs` are filled in; on an exception nothing has been written.
 void dispatch(Call& call);

@@ -10,19 +10,6 @@
 namespace fuselet {
 namespace {
 
-// Switches this thread to a recorder, and back also when the recorded function throws.
-class RecordingScope {
- public:
-  explicit RecordingScope(trace::Recorder& recorder)
-      : recording_(&DispatchState::recording, &recorder),
-        functionalise_(Layer::Functionalise, true),
-        trace_(Layer::Trace, true) {}
-
- private:
-  StateGuard<Recording*> recording_;
-  LayerGuard functionalise_, trace_;
-};
-
 // Cells as they were; restored if a run fails half-way.
 std::vector<double> cell_values(const std::vector<CellPtr>& cells) {
   std::vector<double> out;
@@ -114,7 +101,7 @@ RecordedFunction record(const RecordedBody& f, const std::vector<Tensor>& args, 
   RecordedFunction out;
   std::vector<Tensor> results;
   try {
-    RecordingScope scope(recorder);
+    trace::RecordingScope scope(recorder);
     results = f(args);
     for (const Tensor& t : results) recorder.graph().outputs.push_back(recorder.value_of(t));
   } catch (...) {
@@ -132,7 +119,7 @@ RecordedFunction record(const RecordedBody& f, const std::vector<Tensor>& args, 
   for (const trace::ChangedGrad& changed : recorder.changed_grads()) {
     const TensorImplPtr& grad = changed.leaf.impl()->autograd()->grad;
     if (!grad || !grad->is_deferred() || changed.leaf.impl()->is_deferred()) continue;
-    RecordingScope scope(recorder);
+    trace::RecordingScope scope(recorder);
     g.grads.push_back({recorder.input_of(changed.leaf), recorder.value_of(Tensor(grad))});
     out.grad_owners_.push_back(changed.leaf);
   }

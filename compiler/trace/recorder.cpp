@@ -72,6 +72,13 @@ void Recorder::before_grad_change(TensorImpl& leaf) {
   changed_grads_.push_back({Tensor(TensorImplPtr(&leaf)), leaf.autograd() ? leaf.autograd()->grad : TensorImplPtr()});
 }
 
+Tensor Recorder::add_input(ir::InputKind kind, const std::string& name, const TensorMeta& meta) {
+  auto storage = make_intrusive<Storage>(Storage::Deferred{}, meta.device);
+  Tensor t(make_intrusive<TensorImpl>(std::move(storage), meta.sizes, meta.strides, 0, meta.dtype));
+  define(t, graph_.add_input(kind, name, meta), false);
+  return t;
+}
+
 ir::ValueId Recorder::value_of(const Tensor& t) {
   AliasGroup& group = group_of(t);
   DeferredSlot& slot = t.impl()->deferred();
@@ -167,6 +174,7 @@ ir::GraphArg Recorder::graph_arg(const Arg& arg) {
 
 // A backward node points at the forward operator that it belongs to, and at its line.
 ir::Origin Recorder::origin_here() const {
+  if (forced_origin_) return *forced_origin_;
   const DispatchState& s = dispatch_state();
   if (s.backward_running && s.forward_origin >= 0) {
     ir::Origin o = graph_.nodes[static_cast<size_t>(s.forward_origin)].origin;

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "compiler/ir/graph.h"
+#include "core/dispatch.h"
 #include "core/recording.h"
 
 namespace fuselet::trace {
@@ -37,6 +38,13 @@ class Recorder final : public Recording {
   void add_argument(const Tensor& t);
   // A better name for a tensor that may be lifted.
   void name_tensor(const Tensor& t, std::string name) { names_[t.impl()->storage().get()] = std::move(name); }
+
+  // An input without a tensor behind it, for stages that rebuild a graph: the deferred tensor that stands for it.
+  Tensor add_input(ir::InputKind kind, const std::string& name, const TensorMeta& meta);
+  // Gives the next cell index to `cell`.
+  void add_cell(const CellPtr& cell) { cell_ref(cell); }
+  // While set, nodes take this origin instead of the thread's state.
+  void set_origin(const ir::Origin* origin) { forced_origin_ = origin; }
 
   // The value that `t` stands for now; lifts a tensor met for the first time.
   ir::ValueId value_of(const Tensor& t);
@@ -75,10 +83,24 @@ class Recorder final : public Recording {
   std::vector<ChangedGrad> changed_grads_;
   std::vector<CellPtr> cells_;
   int32_t num_arguments_ = 0;
+  const ir::Origin* forced_origin_ = nullptr;
 };
 
 Recorder& current_recorder();
 // Registers the functionalise and trace layers of dispatch.
 void register_trace_layers();
+
+// Switches this thread to a recorder, and back also when what is recorded throws.
+class RecordingScope {
+ public:
+  explicit RecordingScope(Recorder& recorder)
+      : recording_(&DispatchState::recording, &recorder),
+        functionalise_(Layer::Functionalise, true),
+        trace_(Layer::Trace, true) {}
+
+ private:
+  StateGuard<Recording*> recording_;
+  LayerGuard functionalise_, trace_;
+};
 
 }  // namespace fuselet::trace
