@@ -21,11 +21,16 @@ const Kernel* g_kernels[kNumDeviceTypes] = {};
 constexpr uint8_t bit(Layer layer) { return static_cast<uint8_t>(1u << static_cast<int>(layer)); }
 constexpr uint8_t kAlwaysOn = bit(Layer::Autograd) | bit(Layer::Backend);
 
+// Match compares calls as the user made them, so it sees none of those that a composite makes.
+void unfold(Call& call) {
+  LayerGuard outside_match(Layer::Match, false);
+  call.op->composite(call);
+}
+
 void enter(int first, Call& call) {
   unsigned active = static_cast<unsigned>(dispatch_state().layers | kAlwaysOn) >> first << first;
-  if (call.op->composite && first > static_cast<int>(Layer::Autocast)) return call.op->composite(call);
   int layer = __builtin_ctz(active);
-  if (call.op->composite && layer > static_cast<int>(Layer::Autocast)) return call.op->composite(call);
+  if (call.op->composite && layer > static_cast<int>(Layer::Autocast)) return unfold(call);
   g_layers[layer](call);
 }
 

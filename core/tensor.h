@@ -69,6 +69,11 @@ class Tensor {
   void retain_grad() const;
   uint32_t version() const { return impl_->storage()->version(); }
 
+  // The same memory outside the graph: writes are seen by both, gradients by neither.
+  Tensor detach() const;
+  // The elements converted to `dtype`; the tensor itself if it has that dtype already.
+  Tensor to(DType dtype) const;
+
   Tensor operator-() const;
   Tensor& operator+=(const Operand& other);
   Tensor& operator-=(const Operand& other);
