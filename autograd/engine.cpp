@@ -5,7 +5,7 @@
 #include <unordered_map>
 
 #include "autograd/grad_node.h"
-#include "core/dispatch_state.h"
+#include "core/dispatch.h"
 #include "core/ops/functions.h"
 #include "core/recording.h"
 
@@ -39,7 +39,19 @@ class BackwardRun {
     }
   }
 
-  std::vector<Tensor>& captured() { return captured_; }
+  // What was asked for, after the hooks of the leaves among it have run.
+  std::vector<Tensor> take_captured() {
+    GradModeGuard mode(options_.create_graph);
+    std::unordered_map<const TensorImpl*, Tensor> hooked;
+    for (size_t i = 0; i < captures_.size(); ++i) {
+      const TensorImpl* leaf = captures_[i].leaf;
+      if (!leaf || !captured_[i].defined()) continue;
+      auto [slot, fresh] = hooked.try_emplace(leaf);
+      if (fresh) slot->second = run_leaf_hooks(*leaf, captured_[i]);
+      captured_[i] = slot->second;
+    }
+    return std::move(captured_);
+  }
 
   // Writes the sums of the leaves, after the hooks of all of them have run.
   void accumulate() {
@@ -124,18 +136,16 @@ class BackwardRun {
   }
 
   void run(GradNode* node) {
-    StateGuard<int32_t> origin(&DispatchState::forward_origin, node->recorded_origin);
+    const Recording* recording = dispatch_state().recording;
+    bool recorded_here = recording && recording->id() == node->recorded_in;
+    StateGuard<int32_t> origin(&DispatchState::forward_origin, recorded_here ? node->recorded_origin : -1);
     Pending& p = pending_[node];
     std::vector<Tensor> grads = std::move(p.grads);
     bool any = false;
     for (uint32_t i = 0; i < grads.size(); ++i) {
       if (!grads[i].defined()) continue;
       any = true;
-      for (size_t h = 0; h < node->hooks.size(); ++h) {
-        if (node->hooks[h].output != i) continue;
-        Tensor replaced = node->hooks[h].run(grads[i]);
-        if (replaced.defined()) grads[i] = replaced;
-      }
+      run_node_hooks(*node, i, grads[i]);
     }
     for (size_t i = 0; i < captures_.size(); ++i) {
       if (captures_[i].node == node) captured_[i] = grads[captures_[i].index];
@@ -156,6 +166,16 @@ class BackwardRun {
     }
   }
 
+  static void run_node_hooks(const GradNode& node, uint32_t output, Tensor& g) {
+    if (node.hooks.empty()) return;
+    auto hooks = node.hooks;  // a hook may add and remove hooks
+    for (auto& [of, hook] : hooks) {
+      if (of != output || hook->removed) continue;
+      Tensor replaced = hook->run(g);
+      if (replaced.defined()) g = replaced;
+    }
+  }
+
   static Tensor run_leaf_hooks(const TensorImpl& leaf, Tensor g) {
     const AutogradMeta* a = leaf.autograd();
     if (!a || !a->hooks) return g;
@@ -173,7 +193,7 @@ class BackwardRun {
     AutogradMeta& a = leaf.make_autograd();
     if (a.grad) {
       Tensor held(a.grad);
-      if (options_.create_graph) {
+      if (options_.create_graph || reason_not_writable(held)) {
         a.grad = (held + g).ptr();
       } else {
         held.add_(g);
@@ -251,11 +271,12 @@ std::vector<Tensor> grad(const std::vector<Tensor>& outputs, const std::vector<T
   }
   BackwardRun run(options, std::move(captures), true);
   run.walk(start.edges, start.grads);
+  std::vector<Tensor> gradients = run.take_captured();
   for (size_t i = 0; i < inputs.size(); ++i) {
-    FUSELET_CHECK(run.captured()[i].defined() || allow_unused, "grad: the outputs do not depend on input ", i,
-                  " of shape ", to_string(inputs[i].sizes()), "; pass allow_unused=True to get nothing for it");
+    FUSELET_CHECK(gradients[i].defined() || allow_unused, "grad: the outputs do not depend on input ", i, " of shape ",
+                  to_string(inputs[i].sizes()), "; pass allow_unused=True to get nothing for it");
   }
-  return std::move(run.captured());
+  return gradients;
 }
 
 }  // namespace fuselet

@@ -40,9 +40,9 @@ void enter(int first, Call& call) {
 }
 
 Tensor make_empty(const TensorMeta& meta) {
-  size_t bytes = static_cast<size_t>(numel_of(meta.sizes).concrete()) * size_of(meta.dtype);
-  return Tensor(
-      make_intrusive<TensorImpl>(make_intrusive<Storage>(bytes, meta.device), meta.sizes, meta.strides, 0, meta.dtype));
+  SymInt bytes = numel_of(meta.sizes).concrete() * SymInt(size_of(meta.dtype));
+  return Tensor(make_intrusive<TensorImpl>(make_intrusive<Storage>(static_cast<size_t>(bytes.word()), meta.device),
+                                           meta.sizes, meta.strides, 0, meta.dtype));
 }
 
 constexpr int kInlineOutputs = 4;
@@ -89,18 +89,22 @@ const char* name_of(Layer layer) {
   return kNames[static_cast<int>(layer)];
 }
 
+const char* reason_not_writable(const Tensor& target) {
+  if (target.impl()->storage()->is_read_only()) return "the tensor is read-only memory of another library";
+  for (size_t d = 0; d < target.sizes().size(); ++d) {
+    if (target.strides()[d] == 0 && target.sizes()[d] > 1)
+      return "several elements of the written tensor share one memory cell (an expanded dimension); clone() it first";
+  }
+  return nullptr;
+}
+
 void check_writable(const Call& call, const Tensor& target, const TensorMeta& meta) {
   FUSELET_CHECK(same_sizes(target.sizes(), meta.sizes), call.op->name, "_: the result has shape ",
                 to_string(meta.sizes), " but the tensor to be written has shape ", to_string(target.sizes()));
   FUSELET_CHECK(category_of(meta.dtype) <= category_of(target.dtype()), call.op->name, "_: a result of dtype ",
                 name_of(meta.dtype), " cannot be written into a tensor of dtype ", name_of(target.dtype()));
-  FUSELET_CHECK(!target.impl()->storage()->is_read_only(), call.op->name,
-                "_: the tensor is read-only memory of another library");
-  for (size_t d = 0; d < target.sizes().size(); ++d) {
-    FUSELET_CHECK(
-        target.strides()[d] != 0 || target.sizes()[d] <= 1, call.op->name,
-        "_: several elements of the written tensor share one memory cell (an expanded dimension); clone() it first");
-  }
+  const char* reason = reason_not_writable(target);
+  FUSELET_CHECK(!reason, call.op->name, "_: ", reason);
 }
 
 Tensor make_view(const Call& call, const TensorMeta& meta) {

@@ -39,8 +39,10 @@ using Kernel = void (*)(const Call&);
 void register_kernels(DeviceType device, const Kernel* by_op);
 Kernel kernel_of(const Op& op, DeviceType device);
 
-// Error unless a result described by `meta` may be written into `target`: shape, category of dtype, no two elements in
-// one memory cell, not read-only.
+// Why no result may be written into `target`: its memory is read-only, or two elements are in one memory cell. nullptr
+// if one may.
+const char* reason_not_writable(const Tensor& target);
+// Error unless a result described by `meta` may be written into `target`: shape, category of dtype, memory.
 void check_writable(const Call& call, const Tensor& target, const TensorMeta& meta);
 // A new tensor over the storage of the call's first argument.
 Tensor make_view(const Call& call, const TensorMeta& meta);

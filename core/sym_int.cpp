@@ -21,6 +21,8 @@ int64_t floor_divide(int64_t a, int64_t b) {
 
 }  // namespace
 
+SymInt SymInt::fail_too_large() { fail("a size, stride or index is too large: it must stay below 2^62"); }
+
 int64_t SymInt::hint() const { return is_symbolic() ? env().hint(*this) : word_; }
 
 int64_t SymInt::pin() const {

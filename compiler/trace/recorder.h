@@ -2,8 +2,9 @@
 //
 // Tensors that share a storage form an alias group. A group has a base (the tensor that its value describes: the output
 // of a node, or a lifted tensor) and a current value, which a write replaces. A view of the group is a value of its
-// own; when the group has been written since, the view is taken again, as a strided view of the base. So nothing is
-// written in place in the graph, and every reader sees what it would see in memory.
+// own; when the group has been written since, the view is taken again, as a strided view of the base, its offset
+// counting from the base's first element. So nothing is written in place in the graph, and every reader sees what it
+// would see in memory.
 #pragma once
 #include <string>
 #include <unordered_map>
@@ -20,6 +21,7 @@ struct AliasGroup {
   ir::ValueId value = -1;
   uint32_t generation = 0;
   TensorMeta base;
+  SymInt offset = 0;   // of the base in the storage
   int32_t input = -1;  // of the graph, for a lifted storage
   bool written = false;
 };
@@ -33,6 +35,7 @@ struct ChangedGrad {
 class Recorder final : public Recording {
  public:
   explicit Recorder(std::string name);
+  uint64_t id() const override { return id_; }
 
   // The next tensor given to the recorded function.
   void add_argument(const Tensor& t);
@@ -65,10 +68,10 @@ class Recorder final : public Recording {
   // The input that a tensor met outside the recording was lifted to; lifts it if it is new.
   int32_t input_of(const Tensor& t) { return group_of(t).input; }
   const std::vector<CellPtr>& cells() const { return cells_; }
-  uint64_t id() const { return id_; }
 
  private:
   AliasGroup& group_of(const Tensor& t);
+  SymInt offset_in(const AliasGroup& group, const Tensor& t) const;
   AliasGroup& lift(const Tensor& t, ir::InputKind kind, std::string name);
   ir::GraphArg graph_arg(const Arg& arg);
   ir::CellRef cell_ref(const CellPtr& cell);
