@@ -136,12 +136,19 @@ def sample(model, vocabulary, prompt, length, temperature):
     return vocabulary.decode(tokens)
 
 
+def count(text):
+    """An option's number, at least 1."""
+    if int(text) < 1:
+        raise argparse.ArgumentTypeError(f"must be positive, got {text}")
+    return int(text)
+
+
 def main():
     parser = argparse.ArgumentParser(description="trains a small GPT on characters")
     parser.add_argument("--text", help="a UTF-8 file; the project's own sources by default")
-    for name, kind, default in (("steps", int, 600), ("batch", int, 16), ("context", int, 64), ("width", int, 96),
-                                ("heads", int, 4), ("layers", int, 3), ("dropout", float, 0.1), ("lr", float, 3e-3),
-                                ("seed", int, 0), ("threads", int, 0), ("report", int, 100), ("sample", int, 300),
+    for name, kind, default in (("steps", count, 600), ("batch", count, 16), ("context", count, 64), ("width", count, 96),
+                                ("heads", count, 4), ("layers", count, 3), ("dropout", float, 0.0), ("lr", float, 3e-3),
+                                ("seed", int, 0), ("threads", int, 0), ("report", count, 100), ("sample", int, 400),
                                 ("temperature", float, 0.8)):
         parser.add_argument(f"--{name}", type=kind, default=default)
     parser.add_argument("--prompt", default="namespace fuselet {\n")
@@ -211,4 +218,7 @@ def main():
 
 
 if __name__ == "__main__":
-    main()
+    try:
+        main()
+    except OSError as error:
+        sys.exit(f"train_char_gpt: {error}")
