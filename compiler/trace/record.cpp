@@ -116,6 +116,7 @@ RecordedFunction record(const RecordedBody& f, const std::vector<Tensor>& args, 
   try {
     RecordingScope scope(recorder);
     results = f(args);
+    recorder.check_cells();
     for (const Tensor& t : results) recorder.graph().outputs.push_back(recorder.value_of(t));
   } catch (...) {
     // Nothing has run, so only the gradients of leaves point into the recording.

@@ -210,3 +210,15 @@ TEST_CASE("arguments of another shape are refused before anything runs") {
   CHECK_THROWS_AS(f({}), Error);
   CHECK(w.to_vector() == std::vector<double>{2, 3});
 }
+
+TEST_CASE("a cell that is set after it was read is refused: the run would read the new number in the old one's place") {
+  auto lr = make_intrusive<HostCell>(0.5, "lr");
+  Tensor w = from({1});
+  auto body = [&](const std::vector<Tensor>&) {
+    w.mul_(Operand(lr));
+    lr->set(0.25);
+    return std::vector<Tensor>{};
+  };
+  CHECK_THROWS_WITH_AS(record(body, {}), doctest::Contains("the cell 'lr' has been set from 0.5 to 0.25"), Error);
+  CHECK(w.item() == 1);
+}
