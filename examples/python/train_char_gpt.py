@@ -89,6 +89,9 @@ class Vocabulary:
         self.number = {c: i for i, c in enumerate(self.characters)}
 
     def encode(self, text):
+        for c in text:
+            if c not in self.number:
+                sys.exit(f"train_char_gpt: the character {c!r} is not in the training text")
         return fl.tensor([self.number[c] for c in text], dtype=fl.int64)
 
     def decode(self, tokens):
@@ -156,6 +159,10 @@ def main():
     parser.add_argument("--resume", help="goes on from this checkpoint")
     parser.add_argument("--progress", choices=["on", "off"], default="on")
     options = parser.parse_args()
+    if options.width % options.heads:
+        parser.error(f"--width {options.width} is no multiple of --heads {options.heads}")
+    if not options.prompt:
+        parser.error("--prompt needs at least one character")
     if options.threads:
         fl.set_num_threads(options.threads)
     fl.manual_seed(options.seed)
@@ -164,6 +171,9 @@ def main():
     vocabulary = Vocabulary(text)
     tokens = vocabulary.encode(text)
     cut = len(text) * 9 // 10
+    if len(text) - cut <= options.context + 1:
+        sys.exit(f"train_char_gpt: a text of {len(text)} characters is too short for --context {options.context}")
+    vocabulary.encode(options.prompt)  # said before the training rather than after it
     order = fl.Generator().manual_seed(options.seed)
 
     model = CharGpt(len(vocabulary.characters), options.context, options.width, options.heads, options.layers, options.dropout)
