@@ -70,16 +70,18 @@ def dropout(input, p=0.5, training=True, inplace=False):
 
 
 def leaky_relu(input, negative_slope=0.01):
+    """input where positive, else negative_slope input."""
     return _F.where(input > 0, input, input * negative_slope)
 
 
 def elu(input, alpha=1.0):
+    """input where positive, else alpha (exp(input) - 1)."""
     return _F.where(input > 0, input, (_F.minimum(input, 0).exp() - 1) * alpha)
 
 
 def softplus(input):
     """log(1 + exp(x)), from the side that does not overflow."""
-    return _F.maximum(input, 0) + ((-input.abs()).exp() + 1).log()
+    return _F.maximum(input, 0) + composed.log1p((-input.abs()).exp())
 
 
 def one_hot(input, num_classes=-1):
@@ -159,6 +161,7 @@ def mse_loss(input, target, reduction="mean"):
 
 
 def l1_loss(input, target, reduction="mean"):
+    """|input - target|, reduced; the shapes must be equal."""
     _check_shapes(input, target, "l1_loss")
     return _reduced((input - target).abs(), reduction)
 
@@ -176,5 +179,6 @@ def nll_loss(input, target, weight=None, ignore_index=-100, reduction="mean"):
 
 
 def binary_cross_entropy_with_logits(input, target, reduction="mean"):
+    """-target log(p) - (1 - target) log(1 - p) with p = sigmoid(input), from the side that does not overflow."""
     _check_shapes(input, target, "binary_cross_entropy_with_logits")
-    return _reduced(_F.maximum(input, 0) - input * target + ((-input.abs()).exp() + 1).log(), reduction)
+    return _reduced(_F.maximum(input, 0) - input * target + composed.log1p((-input.abs()).exp()), reduction)
