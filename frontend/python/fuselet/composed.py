@@ -50,10 +50,12 @@ def chunk(input, chunks, dim=0):
 
 
 def hstack(tensors):
+    """Joined along dimension 1, or 0 for 1-d tensors."""
     return _F.cat(list(tensors), 0 if tensors[0].dim() == 1 else 1)
 
 
 def vstack(tensors):
+    """Joined along dimension 0; 1-d tensors count as rows."""
     return _F.cat([t.unsqueeze(0) if t.dim() == 1 else t for t in tensors], 0)
 
 
@@ -67,6 +69,7 @@ def flip(input, *dims):
 
 
 def roll(input, shifts, dims=None):
+    """Entries moved by `shifts` along `dims` (along the flattened tensor without dims); those pushed out come in again."""
     if dims is None:
         return roll(input.reshape(-1), shifts, 0).view(input.shape)
     pairs = [(shifts, dims)] if isinstance(shifts, int) else zip(shifts, dims)
@@ -94,22 +97,26 @@ def repeat(input, *repeats):
 
 
 def tile(input, *dims):
+    """repeat(), where missing leading counts are 1."""
     if len(dims) == 1 and not isinstance(dims[0], int):
         dims = tuple(dims[0])
     return repeat(input, *((1,) * (input.dim() - len(dims)) + tuple(dims)))
 
 
 def movedim(input, source, destination):
+    """Dimension `source` at place `destination`, the others in their order."""
     order = [d for d in range(input.dim()) if d != source % input.dim()]
     order.insert(destination % input.dim(), source % input.dim())
     return input.permute(order)
 
 
 def swapaxes(input, dim0, dim1):
+    """transpose()."""
     return input.transpose(dim0, dim1)
 
 
 def unflatten(input, dim, sizes):
+    """Dimension `dim` as several of the given sizes, whose product it is."""
     dim %= input.dim()
     return input.reshape(list(input.shape[:dim]) + list(sizes) + list(input.shape[dim + 1:]))
 
@@ -158,6 +165,7 @@ def min(input, dim=None, keepdim=False):
 
 
 def argmin(input, dim=None, keepdim=False):
+    """int64 index of the first smallest element over `dim`, or of the flattened tensor; NaN counts as smallest."""
     return _F.argmax(-input, dim, keepdim)
 
 
@@ -171,18 +179,22 @@ def var(input, dim=None, unbiased=None, *, correction=None, keepdim=False):
 
 
 def std(input, dim=None, unbiased=None, *, correction=None, keepdim=False):
+    """Square root of var()."""
     return var(input, dim, unbiased, correction=correction, keepdim=keepdim).sqrt()
 
 
 def all(input, dim=None, keepdim=False):
+    """Whether all elements (over `dim`) are nonzero, as a bool tensor."""
     return (input != 0).to(_C.uint8).amin(_reduce_arguments(dim), keepdim).to(_C.bool) if input.numel() else _F.full([], True)
 
 
 def any(input, dim=None, keepdim=False):
+    """Whether an element (over `dim`) is nonzero, as a bool tensor."""
     return (input != 0).to(_C.uint8).amax(_reduce_arguments(dim), keepdim).to(_C.bool) if input.numel() else _F.full([], False)
 
 
 def count_nonzero(input, dim=None):
+    """int64 number of nonzero elements over `dim`."""
     return (input != 0).sum(_reduce_arguments(dim))
 
 
@@ -242,14 +254,17 @@ def topk(input, k, dim=-1, largest=True, sorted=True):
 
 # ---- questions
 def isinf(input):
+    """True where an element is infinite."""
     return input.abs() == math.inf
 
 
 def isfinite(input):
+    """True where an element is neither infinite nor NaN."""
     return input.abs() < math.inf
 
 
 def isclose(input, other, rtol=1e-5, atol=1e-8, equal_nan=False):
+    """True where |input - other| <= atol + rtol |other|; equal infinities are close, NaN only with equal_nan."""
     close = (input - other).abs() <= atol + rtol * other.abs()
     close = _F.logical_or(close, input == other)
     close = _F.logical_and(close, _F.logical_or(isfinite(other), input == other))
@@ -259,6 +274,7 @@ def isclose(input, other, rtol=1e-5, atol=1e-8, equal_nan=False):
 
 
 def allclose(input, other, rtol=1e-5, atol=1e-8, equal_nan=False):
+    """Whether isclose() everywhere; a Python bool."""
     return bool(all(isclose(input, other, rtol, atol, equal_nan)).item())
 
 
@@ -269,50 +285,65 @@ def equal(input, other):
 
 # ---- pointwise
 def log1p(input):
-    return _F.log(input + 1)
+    """log(1 + input), exact to rounding near 0 too."""
+    total = input + 1
+    # What the sum lost, put back to first order; a constant for the gradient, which is 1 / (1 + input) without it.
+    lost = input.detach() - (total.detach() - 1)
+    return _F.log(total) + _F.where(lost.abs() > 0, lost / total.detach(), 0.0)
 
 
 def log2(input):
+    """Logarithm to base 2."""
     return _F.log(input) * (1 / math.log(2))
 
 
 def log10(input):
+    """Logarithm to base 10."""
     return _F.log(input) * (1 / math.log(10))
 
 
 def tan(input):
+    """sin(input) / cos(input)."""
     return _F.sin(input) / _F.cos(input)
 
 
 def lerp(input, end, weight):
+    """input + weight (end - input)."""
     return input + weight * (end - input)
 
 
 def addcmul(input, tensor1, tensor2, *, value=1):
+    """input + value tensor1 tensor2."""
     return input + value * tensor1 * tensor2
 
 
 def addcdiv(input, tensor1, tensor2, *, value=1):
+    """input + value tensor1 / tensor2."""
     return input + value * tensor1 / tensor2
 
 
 def floor_divide(input, other):
+    """input // other, rounded down."""
     return input // other
 
 
 def remainder(input, other):
+    """input % other, with the sign of other."""
     return input % other
 
 
 def true_divide(input, other):
+    """input / other."""
     return input / other
 
 
 def outer(input, other):
+    """(N), (M) -> (N, M): every product of two elements."""
     return input.unsqueeze(1) * other.unsqueeze(0)
 
 
 def dot(input, other):
+    """(N), (N) -> (): the sum of products."""
     return (input * other).sum()
 
 
