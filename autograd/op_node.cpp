@@ -126,6 +126,8 @@ bool VjpContext::needs(int i, int k) const {
 
 bool VjpContext::has(int i) const { return list_size(i) > 0 || node_.args_[static_cast<size_t>(i)].index() != 0; }
 
+Tensor zeros_of(const TensorMeta& meta) { return zeros(meta.sizes, meta.dtype, meta.device); }
+
 VjpContext::VjpContext(OpNode& node, std::vector<Tensor> grads)
     : node_(node), grads_(std::move(grads)), input_grads_(node.edges.size()) {}
 

@@ -69,6 +69,9 @@ struct VjpRule {
 
 const VjpRule& vjp_of(const Op& op);
 
+// A gradient of which nothing has arrived yet.
+Tensor zeros_of(const TensorMeta& meta);
+
 // The rule of operators whose VJP follows from their decomposition.
 void differentiate_decomposition(VjpContext& context);
 

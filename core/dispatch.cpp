@@ -13,9 +13,9 @@ void pass_through(Call& call) {
 }
 
 // A layer that nobody has registered hands every call on.
-LayerFunction g_layers[kNumLayers] = {pass_through<Layer::Match>,         pass_through<Layer::Autocast>,
-                                      pass_through<Layer::Autograd>,      pass_through<Layer::Functionalise>,
-                                      pass_through<Layer::Trace>,         run_on_backend};
+LayerFunction g_layers[kNumLayers] = {pass_through<Layer::Match>,    pass_through<Layer::Autocast>,
+                                      pass_through<Layer::Autograd>, pass_through<Layer::Functionalise>,
+                                      pass_through<Layer::Trace>,    run_on_backend};
 const Kernel* g_kernels[kNumDeviceTypes] = {};
 
 constexpr uint8_t bit(Layer layer) { return static_cast<uint8_t>(1u << static_cast<int>(layer)); }

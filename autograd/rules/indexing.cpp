@@ -3,12 +3,6 @@
 #include "core/ops/functions.h"
 
 namespace fuselet::vjp {
-namespace {
-
-Tensor zeros_of(const TensorMeta& m) { return zeros(m.sizes, m.dtype, m.device); }
-
-}  // namespace
-
 void gather(VjpContext& c) { c.set(0, fuselet::scatter_add(zeros_of(c.meta(0)), c.integer(1), c.tensor(2), c.grad())); }
 
 void scatter_add(VjpContext& c) {

@@ -6,8 +6,6 @@
 namespace fuselet::vjp {
 namespace {
 
-Tensor zeros_of(const TensorMeta& m) { return zeros(m.sizes, m.dtype, m.device); }
-
 std::optional<SymInt> optional_sym(VjpContext& c, int i) {
   return c.has(i) ? std::optional<SymInt>(c.sym(i)) : std::nullopt;
 }

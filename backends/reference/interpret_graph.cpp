@@ -70,8 +70,8 @@ GraphResult interpret(const ir::Graph& g, const std::vector<RefTensor>& inputs, 
     GeneratorState draw = {base.seed, base.draws + static_cast<uint64_t>(std::max(node.draw, 0))};
     std::vector<RefTensor> outs = evaluate(op_of(node.op), args, draw);
     FUSELET_INTERNAL_CHECK(outs.size() == node.outputs.size(),
-                           concat("the reference of ", op_of(node.op).name, " gives ", outs.size(), " results, the graph has ",
-                                  node.outputs.size()));
+                           concat("the reference of ", op_of(node.op).name, " gives ", outs.size(),
+                                  " results, the graph has ", node.outputs.size()));
     for (size_t i = 0; i < outs.size(); ++i) define(node.outputs[i], std::move(outs[i]));
   }
   advance_before(g.nodes.size());

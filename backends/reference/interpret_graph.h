@@ -12,8 +12,8 @@ struct GraphResult {
   std::vector<double> cells;                      // after the advances
 };
 
-// `inputs`: one an input of the graph. `cells`: their values before the run. Random nodes draw at base.draws + their own
-// number, with base.seed.
+// `inputs`: one an input of the graph. `cells`: their values before the run. Random nodes draw at base.draws + their
+// own number, with base.seed.
 GraphResult interpret(const ir::Graph& graph, const std::vector<RefTensor>& inputs, std::vector<double> cells,
                       GeneratorState base);
 

@@ -16,9 +16,8 @@ bool eliminate_dead_code(ir::Graph& g) {
   bool changed = false;
   for (size_t n = g.nodes.size(); n-- > 0;) {
     const ir::Node& node = g.nodes[n];
-    bool live = node.draw >= 0 || std::any_of(node.outputs.begin(), node.outputs.end(), [&](ir::ValueId v) {
-                  return read[static_cast<size_t>(v)];
-                });
+    bool live = node.draw >= 0 || std::any_of(node.outputs.begin(), node.outputs.end(),
+                                              [&](ir::ValueId v) { return read[static_cast<size_t>(v)]; });
     if (live) {
       for_each_operand(node, mark);
     } else {

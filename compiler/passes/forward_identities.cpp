@@ -15,7 +15,8 @@ bool is_identity(const ir::Graph& g, const ir::Node& node) {
 
 bool forward_identities(ir::Graph& g) {
   std::vector<bool> read(g.values.size(), false), result(g.values.size(), false);
-  for (const ir::Node& node : g.nodes) for_each_operand(node, [&](ir::ValueId v) { read[static_cast<size_t>(v)] = true; });
+  for (const ir::Node& node : g.nodes)
+    for_each_operand(node, [&](ir::ValueId v) { read[static_cast<size_t>(v)] = true; });
   for (ir::ValueId v : g.outputs) result[static_cast<size_t>(v)] = true;
   for (const ir::Write& w : g.writes) result[static_cast<size_t>(w.value)] = true;
   for (const ir::Write& w : g.grads) result[static_cast<size_t>(w.value)] = true;

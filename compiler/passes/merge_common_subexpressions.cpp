@@ -27,7 +27,8 @@ std::string key_of(const ir::Node& node, const Rewrite& rewrite, const std::vect
 
 void unite(ir::Origin& into, const ir::Origin& other) {
   for (int32_t id : other.operators) {
-    if (std::find(into.operators.begin(), into.operators.end(), id) == into.operators.end()) into.operators.push_back(id);
+    if (std::find(into.operators.begin(), into.operators.end(), id) == into.operators.end())
+      into.operators.push_back(id);
   }
   std::sort(into.operators.begin(), into.operators.end());
   into.backward = into.backward && other.backward;

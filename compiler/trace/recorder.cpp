@@ -2,6 +2,7 @@
 
 #include <atomic>
 
+#include "compiler/ir/node_call.h"
 #include "core/dispatch_state.h"
 
 namespace fuselet::trace {
@@ -76,8 +77,7 @@ void Recorder::before_grad_change(TensorImpl& leaf) {
 }
 
 Tensor Recorder::add_input(ir::InputKind kind, const std::string& name, const TensorMeta& meta) {
-  auto storage = make_intrusive<Storage>(Storage::Deferred{}, meta.device);
-  Tensor t(make_intrusive<TensorImpl>(std::move(storage), meta.sizes, meta.strides, 0, meta.dtype));
+  Tensor t = ir::stand_in(meta);
   define(t, graph_.add_input(kind, name, meta), false);
   return t;
 }

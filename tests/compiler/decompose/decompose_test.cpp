@@ -46,7 +46,8 @@ std::vector<reference::RefTensor> inputs_of(const ir::Graph& g) {
 // In double precision two right graphs differ by rounding alone.
 void check_same_values(const ir::Graph& a, const ir::Graph& b) {
   GeneratorState base{3, 7};
-  reference::GraphResult x = reference::interpret(a, inputs_of(a), {}, base), y = reference::interpret(b, inputs_of(b), {}, base);
+  reference::GraphResult x = reference::interpret(a, inputs_of(a), {}, base),
+                         y = reference::interpret(b, inputs_of(b), {}, base);
   auto compare = [](const std::vector<reference::RefTensor>& p, const std::vector<reference::RefTensor>& q) {
     REQUIRE(p.size() == q.size());
     for (size_t i = 0; i < p.size(); ++i) {

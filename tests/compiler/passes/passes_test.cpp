@@ -44,9 +44,10 @@ TEST_CASE("eliminate_dead_code keeps a draw that nobody reads, and what an advan
 }
 
 TEST_CASE("eliminate_dead_code moves an advance with the nodes around it") {
-  check_pass(eliminate_dead_code,
-             "  cell $0 \"step\"\n  %1: f32[4] = exp(%0)\n  advance $0 by 1.0\n  %2: f32[4] = mul(%0, $0)\n  output %2\n",
-             "  cell $0 \"step\"\n  advance $0 by 1.0\n  %1: f32[4] = mul(%0, $0)\n  output %1\n");
+  check_pass(
+      eliminate_dead_code,
+      "  cell $0 \"step\"\n  %1: f32[4] = exp(%0)\n  advance $0 by 1.0\n  %2: f32[4] = mul(%0, $0)\n  output %2\n",
+      "  cell $0 \"step\"\n  advance $0 by 1.0\n  %1: f32[4] = mul(%0, $0)\n  output %1\n");
 }
 
 TEST_CASE("merge_common_subexpressions computes equal values once and unites their origins") {
