@@ -253,3 +253,44 @@ def test_two_backwards_accumulate():
         loss.backward()
         total += loss.item()
     assert total == 2 and w.grad.item() == 2
+
+
+def test_convolution_and_pooling_of_one_image_and_named_padding():
+    images, kernel = fl.randn(2, 3, 6, 5), fl.randn(4, 3, 3, 3)
+    F = nn.functional
+    assert fl.equal(F.conv2d(images[0], kernel, padding=1), F.conv2d(images, kernel, padding=1)[0])
+    assert fl.equal(F.max_pool2d(images[0], 2), F.max_pool2d(images, 2)[0])
+    assert fl.equal(F.conv2d(images, kernel, padding="same"), F.conv2d(images, kernel, padding=1))
+    assert fl.equal(F.conv2d(images, kernel, padding="valid"), F.conv2d(images, kernel))
+    # An even kernel of ones sums each element with the one below, right and below right.
+    line = fl.tensor([[[1.0, 2.0], [4.0, 8.0]]])
+    assert F.conv2d(line, fl.ones(1, 1, 2, 2), padding="same").tolist() == [[[15, 10], [12, 8]]]
+    layer = nn.Conv2d(3, 4, 3, padding="same")
+    assert layer(images).shape == (2, 4, 6, 5) and "padding='same'" in repr(layer)
+    with pytest.raises(ValueError, match="needs stride 1"):
+        F.conv2d(images, kernel, stride=2, padding="same")
+    with pytest.raises(ValueError, match="'valid', 'same' or numbers"):
+        F.conv2d(images, kernel, padding="full")
+
+
+def test_cross_entropy_of_class_probabilities():
+    logits, target = fl.randn(5, 4, dtype=fl.float64), fl.tensor([0, 3, 1, 1, 2])
+    F = nn.functional
+    sure = F.one_hot(target, 4).double()
+    for options in ({}, {"label_smoothing": 0.2}, {"reduction": "sum"}, {"reduction": "none"}):
+        assert fl.allclose(F.cross_entropy(logits, sure, **options), F.cross_entropy(logits, target, **options))
+    # Of a distribution with itself: its entropy.
+    p = F.softmax(logits, -1)
+    assert F.cross_entropy(logits, p).item() == pytest.approx(-(p * p.log()).sum().item() / 5)
+    with pytest.raises(RuntimeError, match="must have one shape"):
+        F.cross_entropy(logits, fl.ones(5, 3, dtype=fl.float64))
+
+
+def test_optimizers_take_the_options_that_change_nothing():
+    p = nn.Parameter(fl.ones(1))
+    fl.optim.AdamW([p], foreach=True, fused=False)
+    fl.optim.SGD([p], lr=0.1, foreach=True)
+    for optimizer in (fl.optim.Adam, fl.optim.AdamW):
+        with pytest.raises(NotImplementedError, match="amsgrad"):
+            optimizer([p], amsgrad=True)
+    assert fl.clip(fl.tensor([-1.0, 5.0]), 0, 2).tolist() == [0, 2]

@@ -380,6 +380,7 @@ def index_put_(self, indices, values, accumulate=False):
 
 
 subtract = _F.sub
+clip = _F.clamp
 multiply = _F.mul
 divide = _F.div
 negative = _F.neg

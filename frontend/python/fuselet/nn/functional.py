@@ -8,7 +8,7 @@ from .. import _C, composed
 
 _F = _C.functions
 
-linear, conv2d, gelu = _F.linear, _F.conv2d, _F.gelu
+linear, gelu = _F.linear, _F.gelu
 sigmoid, tanh, silu = _F.sigmoid, _F.tanh, _F.silu
 
 
@@ -47,6 +47,32 @@ def layer_norm(input, normalized_shape, weight=None, bias=None, eps=1e-5):
     return _F.layer_norm(input, normalized_shape, weight, bias, eps)
 
 
+def _unbatched(apply, input):
+    """apply(input), which takes (N, C, H, W), also for one image (C, H, W)."""
+    return apply(input.unsqueeze(0)).squeeze(0) if input.dim() == 3 else apply(input)
+
+
+def conv2d(input, weight, bias=None, stride=1, padding=0):
+    """Cross-correlation of input (N, C, H, W) or (C, H, W) with weight (O, C, KH, KW), plus bias (O): shape
+    (N, O, H', W') or (O, H', W') with H' = floor((H + 2 padding - KH) / stride) + 1.
+
+    stride and padding are a number or a pair. padding='valid' is 0; 'same' keeps H and W, for stride 1.
+    RuntimeError for other shapes or dtypes."""
+    if padding == "valid":
+        padding = 0
+    elif padding == "same":
+        if stride not in (1, (1, 1), [1, 1]):
+            raise ValueError(f"conv2d: padding='same' needs stride 1, got {stride}")
+        # An even kernel has one element more after its middle than before it.
+        rows, columns = (size - 1 for size in weight.shape[-2:])
+        if rows % 2 or columns % 2:
+            input = pad(input, (0, columns % 2, 0, rows % 2))
+        padding = (rows // 2, columns // 2)
+    elif isinstance(padding, str):
+        raise ValueError(f"conv2d: padding must be 'valid', 'same' or numbers, got {padding!r}")
+    return _unbatched(lambda x: _F.conv2d(x, weight, bias, stride, padding), input)
+
+
 def embedding(input, weight, padding_idx=None):
     """Rows of weight (V, D) at the integers `input` (…): shape (…, D), dtype of weight. The row padding_idx
     gets no gradient. IndexError for an index outside [0, V)."""
@@ -56,10 +82,10 @@ def embedding(input, weight, padding_idx=None):
 
 
 def max_pool2d(input, kernel_size, stride=None, padding=0):
-    """Largest element of each window of (N, C, H, W): (N, C, H', W') with H' = floor((H + 2 padding - kernel) /
+    """Largest element of each window of (N, C, H, W) or (C, H, W): (…, C, H', W') with H' = floor((H + 2 padding - kernel) /
     stride) + 1. Sizes are a number or a pair (height, width); stride defaults to kernel_size, and padding is at
     most half of it. NaN wins. RuntimeError for other shapes or an empty result."""
-    return _F.max_pool2d(input, kernel_size, [] if stride is None else stride, padding)
+    return _unbatched(lambda x: _F.max_pool2d(x, kernel_size, [] if stride is None else stride, padding), input)
 
 
 def dropout(input, p=0.5, training=True, inplace=False):
@@ -150,8 +176,23 @@ def cross_entropy(input, target, weight=None, size_average=None, ignore_index=-1
     input: logits (N, C), (C) or (N, C, …), floating; target: integer classes, input's shape without C. Rows whose
     target is ignore_index count for nothing; 'mean' divides by the weights of the rest (a mean over none is
     NaN), 'none' has target's shape. RuntimeError where shapes or dtypes do not fit, IndexError for a class
-    outside [0, C). Class probabilities as targets, size_average and reduce are not supported."""
+    outside [0, C).
+
+    A floating target of input's shape holds class probabilities: -sum(target · log(softmax(input))), whose 'mean'
+    divides by the number of rows. size_average and reduce are ignored."""
+    if target.is_floating_point():
+        return _soft_cross_entropy(input, target, weight, reduction, label_smoothing)
     return _F.cross_entropy(input, target, weight, reduction, ignore_index, label_smoothing)
+
+
+def _soft_cross_entropy(input, target, weight, reduction, label_smoothing):
+    _check_shapes(input, target, "cross_entropy")
+    dim = 0 if input.dim() == 1 else 1
+    target = target * (1 - label_smoothing) + label_smoothing / input.size(dim)
+    logs = log_softmax(input, dim)
+    if weight is not None:
+        logs = logs * weight.view([-1] + [1] * (input.dim() - dim - 1))
+    return _reduced(-(target * logs).sum(dim), reduction)
 
 
 def mse_loss(input, target, reduction="mean"):

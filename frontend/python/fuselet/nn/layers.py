@@ -47,7 +47,7 @@ class Linear(Module):
 
 class Conv2d(Module):
     """Cross-correlation: x (N, in_channels, H, W) -> (N, out_channels, H', W') with
-    H' = floor((H + 2 padding - kernel) / stride) + 1, W' likewise.
+    H' = floor((H + 2 padding - kernel) / stride) + 1, W' likewise; also without N. padding may be 'valid' or 'same'.
 
     kernel_size, stride and padding are a number or a pair (height, width). weight (out_channels, in_channels,
     kernel height, kernel width) and bias (out_channels) start uniform in ±1/sqrt(in_channels · kernel area).
@@ -59,7 +59,8 @@ class Conv2d(Module):
         if _pair(dilation) != (1, 1) or groups != 1:
             raise NotImplementedError("Conv2d: only dilation=1 and groups=1")
         self.in_channels, self.out_channels = in_channels, out_channels
-        self.kernel_size, self.stride, self.padding = _pair(kernel_size), _pair(stride), _pair(padding)
+        self.kernel_size, self.stride = _pair(kernel_size), _pair(stride)
+        self.padding = padding if isinstance(padding, str) else _pair(padding)
         self.weight = Parameter(empty(out_channels, in_channels, *self.kernel_size, dtype=dtype, device=device))
         if bias:
             self.bias = Parameter(empty(out_channels, dtype=dtype, device=device))
@@ -78,7 +79,7 @@ class Conv2d(Module):
 
     def extra_repr(self):
         return (f"{self.in_channels}, {self.out_channels}, kernel_size={self.kernel_size}, stride={self.stride}"
-                + (f", padding={self.padding}" if self.padding != (0, 0) else "")
+                + (f", padding={self.padding!r}" if self.padding != (0, 0) else "")
                 + ("" if self.bias is not None else ", bias=False"))
 
 

@@ -17,12 +17,16 @@ class Adam(Optimizer):
 
     params: floating leaves, or dicts {"params": […], option: value} with options of their own. A parameter
     without gradient is skipped and its t stands still. The moments exp_avg and exp_avg_sq have the parameter's
-    shape and dtype, or state_dtype. ValueError for options out of range, an empty list, a parameter given twice."""
+    shape and dtype, or state_dtype. A group is one fused step anyway: foreach, fused and capturable change
+    nothing. ValueError for options out of range, an empty list, a parameter given twice."""
 
     cell_names = ("lr", "beta1", "beta2")
     decoupled = False
 
-    def __init__(self, params, lr=1e-3, betas=(0.9, 0.999), eps=1e-8, weight_decay=0.0, *, maximize=False, state_dtype=None):
+    def __init__(self, params, lr=1e-3, betas=(0.9, 0.999), eps=1e-8, weight_decay=0.0, amsgrad=False, *,
+                 maximize=False, state_dtype=None, foreach=None, fused=None, capturable=False, differentiable=False):
+        if amsgrad or differentiable:
+            raise NotImplementedError(f"{type(self).__name__}: amsgrad and differentiable are not supported")
         self._state_dtype = state_dtype
         super().__init__(params, dict(lr=lr, betas=tuple(betas), eps=eps, weight_decay=weight_decay, maximize=maximize))
 
@@ -52,5 +56,7 @@ class AdamW(Adam):
 
     decoupled = True
 
-    def __init__(self, params, lr=1e-3, betas=(0.9, 0.999), eps=1e-8, weight_decay=1e-2, *, maximize=False, state_dtype=None):
-        super().__init__(params, lr, betas, eps, weight_decay, maximize=maximize, state_dtype=state_dtype)
+    def __init__(self, params, lr=1e-3, betas=(0.9, 0.999), eps=1e-8, weight_decay=1e-2, amsgrad=False, *,
+                 maximize=False, state_dtype=None, foreach=None, fused=None, capturable=False, differentiable=False):
+        super().__init__(params, lr, betas, eps, weight_decay, amsgrad, maximize=maximize, state_dtype=state_dtype,
+                         differentiable=differentiable)

@@ -15,9 +15,13 @@ class SGD(Optimizer):
         p -= lr b                                 with nesterov: p -= lr (g + momentum b)
 
     params: floating leaves, or dicts {"params": […], option: value} with options of their own; those without
-    gradient are skipped. Without momentum there is no buffer. ValueError for options out of range."""
+    gradient are skipped. Without momentum there is no buffer. foreach and fused change nothing.
+    ValueError for options out of range."""
 
-    def __init__(self, params, lr=1e-3, momentum=0.0, dampening=0.0, weight_decay=0.0, nesterov=False, *, maximize=False):
+    def __init__(self, params, lr=1e-3, momentum=0.0, dampening=0.0, weight_decay=0.0, nesterov=False, *, maximize=False,
+                 foreach=None, fused=None, differentiable=False):
+        if differentiable:
+            raise NotImplementedError("SGD: differentiable is not supported")
         if momentum < 0:
             raise ValueError(f"SGD: the momentum must not be negative, got {momentum}")
         if nesterov and (momentum <= 0 or dampening != 0):
