@@ -24,8 +24,12 @@ void enter(int first, Call& call) {
        "; move one with .to()");
 }
 
-Tensor make_empty(const TensorMeta& meta) {
-  size_t bytes = static_cast<size_t>(numel_of(meta.sizes).concrete()) * size_of(meta.dtype);
+Tensor make_empty(const Call& call, const TensorMeta& meta) {
+  size_t bytes;
+  FUSELET_CHECK(
+      !__builtin_mul_overflow(static_cast<size_t>(numel_of(meta.sizes).concrete()), size_of(meta.dtype), &bytes) &&
+          bytes < size_t{1} << 62,
+      call.op->name, ": a result of shape ", to_string(meta.sizes), " has too many bytes for any memory");
   return Tensor(
       make_intrusive<TensorImpl>(make_intrusive<Storage>(bytes, meta.device), meta.sizes, meta.strides, 0, meta.dtype));
 }
@@ -45,7 +49,7 @@ void run_with_metas(Call& call, TensorMeta* metas) {
     if (call.in_place && call.outs[i].defined()) {
       check_writable(call, call.outs[i], metas[i]);
     } else {
-      call.outs[i] = make_empty(metas[i]);
+      call.outs[i] = make_empty(call, metas[i]);
     }
   }
   kernel(call);
@@ -81,11 +85,13 @@ void check_writable(const Call& call, const Tensor& target, const TensorMeta& me
                 name_of(meta.dtype), " cannot be written into a tensor of dtype ", name_of(target.dtype()));
   FUSELET_CHECK(!target.impl()->storage()->is_read_only(), call.op->name,
                 "_: the tensor is read-only memory of another library");
-  for (size_t d = 0; d < target.sizes().size(); ++d) {
-    FUSELET_CHECK(
-        target.strides()[d] != 0 || target.sizes()[d] <= 1, call.op->name,
-        "_: several elements of the written tensor share one memory cell (an expanded dimension); clone() it first");
-  }
+  check_no_overlap(target, call.op->name, "_");
+}
+
+void check_no_overlap(const Tensor& target, const char* op, const char* suffix) {
+  FUSELET_CHECK(target.is_contiguous() || !has_overlap(target.sizes(), target.strides()), op, suffix,
+                ": several elements of the written tensor of shape ", to_string(target.sizes()), " and strides ",
+                to_string(target.strides()), " share one memory cell (an expanded dimension); clone() it first");
 }
 
 Tensor make_view(const Call& call, const TensorMeta& meta) {

@@ -41,6 +41,8 @@ Kernel kernel_of(const Op& op, DeviceType device);
 // Error unless a result described by `meta` may be written into `target`: shape, category of dtype, no two elements in
 // one memory cell, not read-only.
 void check_writable(const Call& call, const Tensor& target, const TensorMeta& meta);
+// The part of it about memory cells, for writes that are no call of their own; `op` and `suffix` name the write.
+void check_no_overlap(const Tensor& target, const char* op, const char* suffix = "");
 // A new tensor over the storage of the call's first argument.
 Tensor make_view(const Call& call, const TensorMeta& meta);
 

@@ -29,6 +29,10 @@ int64_t SymInt::pin() const {
   return value;
 }
 
+void SymInt::fail_product(int64_t a, int64_t b) {
+  fail("the product of the sizes ", a, " and ", b, " is too large: a tensor holds less than 2^62 elements");
+}
+
 SymInt SymInt::add(SymInt a, SymInt b) { return env().build(ShapeEnv::Kind::Add, a, b); }
 SymInt SymInt::subtract(SymInt a, SymInt b) { return env().build(ShapeEnv::Kind::Subtract, a, b); }
 SymInt SymInt::multiply(SymInt a, SymInt b) { return env().build(ShapeEnv::Kind::Multiply, a, b); }

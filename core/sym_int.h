@@ -3,7 +3,8 @@
 //
 // Arithmetic on symbols builds expressions (+, -, *, floor division, modulo, min, max; constants are folded, equal
 // expressions share one index). A comparison answers from the hints and adds the guard that this answer took for
-// granted. A word whose two top bits are 01 is symbolic, so concrete values must stay below 2^62.
+// granted. A word whose two top bits are 01 is symbolic: concrete values beyond ±2^62 saturate, which bounds of slices
+// like INT64_MAX want; a product that would is an Error.
 #pragma once
 #include <cstdint>
 #include <string>
@@ -16,7 +17,7 @@ class SymInt {
   SymInt() = default;
   template <class Int>
   requires std::is_integral_v<Int>
-  constexpr SymInt(Int value) : word_(static_cast<int64_t>(value)) {}
+  constexpr SymInt(Int value) : word_(saturate(value)) {}
   static constexpr SymInt symbolic(int32_t index) { return from_word(kTag | static_cast<uint32_t>(index)); }
 
   constexpr bool is_symbolic() const { return (static_cast<uint64_t>(word_) >> 62) == 1; }
@@ -35,7 +36,7 @@ class SymInt {
     return both_concrete(a, b) ? SymInt(a.word_ - b.word_) : subtract(a, b);
   }
   friend SymInt operator*(SymInt a, SymInt b) {
-    return both_concrete(a, b) ? SymInt(a.word_ * b.word_) : multiply(a, b);
+    return both_concrete(a, b) ? SymInt(product(a.word_, b.word_)) : multiply(a, b);
   }
   friend SymInt operator-(SymInt a) { return SymInt(0) - a; }
   // Rounds toward minus infinity.
@@ -55,7 +56,25 @@ class SymInt {
   friend bool operator<=(SymInt a, SymInt b) { return !(b < a); }
   friend bool operator>=(SymInt a, SymInt b) { return !(a < b); }
 
+  static constexpr int64_t kLargest = (int64_t{1} << 62) - 1;
+
  private:
+  template <class Int>
+  static constexpr int64_t saturate(Int value) {
+    if constexpr (sizeof(Int) == sizeof(int64_t)) {
+      if (std::is_unsigned_v<Int> ? value > static_cast<Int>(kLargest) : static_cast<int64_t>(value) > kLargest)
+        return kLargest;
+      if (std::is_signed_v<Int> && static_cast<int64_t>(value) < -kLargest) return -kLargest;
+    }
+    return static_cast<int64_t>(value);
+  }
+  static int64_t product(int64_t a, int64_t b) {
+    int64_t out;
+    if (__builtin_mul_overflow(a, b, &out) || out > kLargest || out < -kLargest) [[unlikely]]
+      fail_product(a, b);
+    return out;
+  }
+  [[noreturn]] static void fail_product(int64_t a, int64_t b);
   static constexpr uint64_t kTag = uint64_t{1} << 62;
   static constexpr SymInt from_word(uint64_t w) {
     SymInt s(0);

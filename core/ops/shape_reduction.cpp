@@ -118,6 +118,8 @@ void random(const Call& call, TensorMeta* out) {
 void randint(const Call& call, TensorMeta* out) {
   FUSELET_CHECK(call.integer(0) < call.integer(1), "randint: low ", call.integer(0), " must be below high ",
                 call.integer(1));
+  FUSELET_CHECK(call.integer(0) > -SymInt::kLargest && call.integer(1) < SymInt::kLargest,
+                "randint: bounds must lie within 2^62 of 0");
   out->sizes = Dims(call.ints(2));
   check_sizes(out->sizes, "randint");
   finish(out, call.dtype_or(3, DType::Int64));
@@ -128,6 +130,8 @@ void arange(const Call& call, TensorMeta* out) {
   FUSELET_CHECK(b.step != 0, "arange: the step must not be 0");
   double count = std::ceil((b.end - b.start) / b.step);
   FUSELET_CHECK(std::isfinite(count), "arange: bounds ", b.start, " and ", b.end, " give no finite number of elements");
+  FUSELET_CHECK(count < static_cast<double>(SymInt::kLargest), "arange: bounds ", b.start, " and ", b.end,
+                " with step ", b.step, " give ", count, " elements, more than a tensor holds");
   out->sizes = {static_cast<int64_t>(std::max(count, 0.0))};
   finish(out, call.dtype_or(3, b.integral ? DType::Int64 : dispatch_state().default_dtype));
 }

@@ -147,6 +147,7 @@ Tensor gather_indices(const Selection& s) {
 
 // Entry by entry, in index order.
 void store_indices(const Selection& s, const Tensor& value) {
+  check_no_overlap(s.view, "x[indices] = value");
   Gathered g = flatten_indices(s);
   FUSELET_CHECK(g.rows.impl()->storage() == s.view.impl()->storage(),
                 "indexing: these dimensions cannot be written through several "
