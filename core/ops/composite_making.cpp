@@ -97,7 +97,7 @@ Tensor index(const Tensor& self, const Tensor& index) {
                 "indexing with a mask makes a result of unknown size; use where() or masked_fill()");
   FUSELET_CHECK_INDEX(self.dim() > 0, "index: a 0-d tensor cannot be indexed");
   Tensor flat = index.reshape({-1});
-  Tensor rows = self.index_select(0, where(flat < 0, flat + self.size(0), flat));
+  Tensor rows = self.index_select(0, flat);
   Dims sizes(index.sizes());
   for (SymInt s : self.sizes().subspan(1)) sizes.push_back(s);
   return rows.view(sizes);

@@ -52,6 +52,9 @@ class Conv2d(Module):
             raise NotImplementedError("Conv2d: only dilation=1 and groups=1")
         self.in_channels, self.out_channels = in_channels, out_channels
         self.kernel_size, self.stride, self.padding = _pair(kernel_size), _pair(stride), _pair(padding)
+        if min(in_channels, out_channels, *self.kernel_size, *self.stride) <= 0 or min(self.padding) < 0:
+            raise ValueError("Conv2d: channels, kernel and stride must be positive and padding not negative, got "
+                             f"{in_channels} and {out_channels}, {self.kernel_size}, {self.stride} and {self.padding}")
         self.weight = Parameter(empty(out_channels, in_channels, *self.kernel_size, dtype=dtype, device=device))
         if bias:
             self.bias = Parameter(empty(out_channels, dtype=dtype, device=device))
