@@ -27,6 +27,8 @@ struct NodeHook {
   int64_t id;
   uint32_t output;
   TensorHook run;
+  // Instead of `run`: where retain_grad() wants the gradient, once the whole walk has succeeded.
+  std::shared_ptr<TensorImplPtr> retained = nullptr;
 };
 
 class GradNode : public GradNodeBase {

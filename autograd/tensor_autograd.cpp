@@ -69,10 +69,9 @@ void Tensor::retain_grad() const {
   AutogradMeta& a = impl_->make_autograd();
   if (a.retained) return;
   a.retained = std::make_shared<TensorImplPtr>();
-  register_hook([box = a.retained](const Tensor& g) {
-    *box = g.ptr();
-    return Tensor();
-  });
+  Edge edge = gradient_edge(*this);
+  if (!a.hooks) a.hooks = std::make_shared<HookList>();
+  edge.node->hooks.push_back({a.hooks->next_id++, edge.index, {}, a.retained});
 }
 
 }  // namespace fuselet
