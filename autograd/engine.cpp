@@ -6,7 +6,6 @@
 
 #include "autograd/grad_node.h"
 #include "core/dispatch.h"
-#include "core/dispatch_state.h"
 #include "core/ops/functions.h"
 #include "core/recording.h"
 
@@ -40,7 +39,19 @@ class BackwardRun {
     }
   }
 
-  std::vector<Tensor>& captured() { return captured_; }
+  // What was asked for, after the hooks of the leaves among it have run.
+  std::vector<Tensor> take_captured() {
+    GradModeGuard mode(options_.create_graph);
+    std::unordered_map<const TensorImpl*, Tensor> hooked;
+    for (size_t i = 0; i < captures_.size(); ++i) {
+      const TensorImpl* leaf = captures_[i].leaf;
+      if (!leaf || !captured_[i].defined()) continue;
+      auto [slot, fresh] = hooked.try_emplace(leaf);
+      if (fresh) slot->second = run_leaf_hooks(*leaf, captured_[i]);
+      captured_[i] = slot->second;
+    }
+    return std::move(captured_);
+  }
 
   // Writes the sums of the leaves, after the hooks of all of them have run.
   void accumulate() {
@@ -132,22 +143,16 @@ class BackwardRun {
   }
 
   void run(GradNode* node) {
-    StateGuard<int32_t> origin(&DispatchState::forward_origin, node->recorded_origin);
+    const Recording* recording = dispatch_state().recording;
+    bool recorded_here = recording && recording->id() == node->recorded_in;
+    StateGuard<int32_t> origin(&DispatchState::forward_origin, recorded_here ? node->recorded_origin : -1);
     Pending& p = pending_[node];
     std::vector<Tensor> grads = std::move(p.grads);
     bool any = false;
-    std::vector<NodeHook> hooks = node->hooks;  // a hook may remove itself, or add another
     for (uint32_t i = 0; i < grads.size(); ++i) {
       if (!grads[i].defined()) continue;
       any = true;
-      for (const NodeHook& hook : hooks) {
-        if (hook.output != i) continue;
-        if (hook.retained) {
-          retained_.emplace_back(hook.retained, grads[i]);
-        } else {
-          grads[i] = run_hook(hook.run, grads[i]);
-        }
-      }
+      run_node_hooks(*node, i, grads[i]);
     }
     for (size_t i = 0; i < captures_.size(); ++i) {
       if (captures_[i].node == node) captured_[i] = grads[captures_[i].index];
@@ -164,6 +169,19 @@ class BackwardRun {
       if (GradNode* next = node->edges[i].node.get()) {
         --pending_[next].waiting;
         queue_if_ready(next);
+      }
+    }
+  }
+
+  void run_node_hooks(const GradNode& node, uint32_t output, Tensor& g) {
+    if (node.hooks.empty()) return;
+    auto hooks = node.hooks;  // a hook may add and remove hooks
+    for (auto& [of, hook] : hooks) {
+      if (of != output || hook->removed) continue;
+      if (hook->retained) {
+        retained_.emplace_back(hook->retained, g);
+      } else {
+        g = run_hook(hook->run, g);
       }
     }
   }
@@ -187,8 +205,7 @@ class BackwardRun {
     return replaced;
   }
 
-  // Whatever can fail, before the first leaf changes: gradients that do not fit, and sums that cannot be taken in
-  // place.
+  // Whatever can fail, before the first leaf changes.
   void prepare_sum(TensorImpl& leaf, const Tensor& g) {
     FUSELET_CHECK(same_sizes(g.sizes(), leaf.sizes()) && g.dtype() == leaf.dtype(), "backward: a gradient of shape ",
                   to_string(g.sizes()), " and dtype ", name_of(g.dtype()), " arrived at a leaf of shape ",
@@ -200,9 +217,6 @@ class BackwardRun {
     FUSELET_CHECK(same_sizes(held.sizes(), g.sizes()) && held.dtype() == g.dtype(), "backward: .grad of shape ",
                   to_string(held.sizes()), " and dtype ", name_of(held.dtype()), " cannot take a gradient of shape ",
                   to_string(g.sizes()), " and dtype ", name_of(g.dtype()));
-    FUSELET_CHECK(options_.create_graph || !a.grad->storage()->is_read_only(), "backward: .grad of shape ",
-                  to_string(held.sizes()), " is read-only memory of another library");
-    if (!options_.create_graph) check_no_overlap(held, "backward: accumulating into .grad");
   }
 
   // The gradient becomes the leaf's own only if nobody else holds its memory and every element has a cell of its own.
@@ -211,7 +225,7 @@ class BackwardRun {
     AutogradMeta& a = leaf.make_autograd();
     if (a.grad) {
       Tensor held(a.grad);
-      if (options_.create_graph) {
+      if (options_.create_graph || reason_not_writable(held)) {
         a.grad = (held + g).ptr();
       } else {
         held.add_(g);
@@ -290,12 +304,13 @@ std::vector<Tensor> grad(const std::vector<Tensor>& outputs, const std::vector<T
   }
   BackwardRun run(options, std::move(captures), true);
   run.walk(start.edges, start.grads);
+  std::vector<Tensor> gradients = run.take_captured();
   for (size_t i = 0; i < inputs.size(); ++i) {
-    FUSELET_CHECK(run.captured()[i].defined() || allow_unused, "grad: the outputs do not depend on input ", i,
-                  " of shape ", to_string(inputs[i].sizes()), "; pass allow_unused=True to get nothing for it");
+    FUSELET_CHECK(gradients[i].defined() || allow_unused, "grad: the outputs do not depend on input ", i, " of shape ",
+                  to_string(inputs[i].sizes()), "; pass allow_unused=True to get nothing for it");
   }
   run.write_retained();
-  return std::move(run.captured());
+  return gradients;
 }
 
 }  // namespace fuselet

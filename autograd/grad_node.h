@@ -23,14 +23,6 @@ struct Edge {
   bool exists() const { return node || leaf; }
 };
 
-struct NodeHook {
-  int64_t id;
-  uint32_t output;
-  TensorHook run;
-  // Instead of `run`: where retain_grad() wants the gradient, once the whole walk has succeeded.
-  std::shared_ptr<TensorImplPtr> retained = nullptr;
-};
-
 class GradNode : public GradNodeBase {
  public:
   GradNode();
@@ -41,12 +33,14 @@ class GradNode : public GradNodeBase {
   virtual void release_saved() {}
 
   std::vector<Edge> edges;
-  std::vector<NodeHook> hooks;
+  // By output.
+  std::vector<std::pair<uint32_t, std::shared_ptr<NodeHook>>> hooks;
   uint32_t num_outputs = 1;
   uint64_t sequence;
   // Where the forward call stands, for errors and for the origin of recorded backward operators.
   std::string line;
   int32_t recorded_origin = -1;
+  uint64_t recorded_in = 0;  // the recording that the origin belongs to
 
  protected:
   void destroy() noexcept override;

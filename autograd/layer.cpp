@@ -3,6 +3,7 @@
 #include "autograd/op_node.h"
 #include "autograd/view.h"
 #include "core/dispatch.h"
+#include "core/recording.h"
 
 namespace fuselet {
 namespace {
@@ -26,7 +27,10 @@ IntrusivePtr<OpNode> run_recorded(Call& call) {
   if (dispatch_state().line) node->line = current_line();
   dispatch_below(Layer::Autograd, call);
   node->save_results(call);
-  if (dispatch_state().recording) node->recorded_origin = dispatch_state().last_recorded;
+  if (const Recording* recording = dispatch_state().recording) {
+    node->recorded_origin = dispatch_state().last_recorded;
+    node->recorded_in = recording->id();
+  }
   return node;
 }
 

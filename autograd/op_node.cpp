@@ -1,5 +1,6 @@
 #include "autograd/op_node.h"
 
+#include "core/dispatch_state.h"
 #include "core/ops/functions.h"
 
 namespace fuselet {
@@ -17,13 +18,18 @@ TensorMeta meta_of(const Tensor& t) {
   return m;
 }
 
-// The same memory without history: an output that its own node keeps must not keep the node.
+// The same memory without history.
 Tensor without_history(const Tensor& t) {
   TensorImpl* impl = t.impl();
   auto copy = make_intrusive<TensorImpl>(impl->storage(), Dims(impl->sizes()), Dims(impl->strides()), impl->offset(),
                                          impl->dtype());
   copy->deferred() = impl->deferred();
   return Tensor(std::move(copy));
+}
+
+// An in-place call is about to write into the memory of `t`.
+bool overwritten(const Call& call, const Tensor& t) {
+  return call.in_place && t.impl()->storage() == call.tensor(0).impl()->storage();
 }
 
 }  // namespace
@@ -54,8 +60,11 @@ OpNode::OpNode(const Call& call) : op_(*call.op) {
     if ((wanted >> i & 1) == 0) continue;
     if (call.args[i].tag == Arg::Tag::Tensor) {
       const Tensor& t = call.tensor(static_cast<int>(i));
-      // The written argument of an in-place call is about to get this node as its history: no cycle through it.
-      saved_args_[i] = save(call.in_place && i == 0 ? without_history(t) : t);
+      if (overwritten(call, t)) {
+        saved_args_[i] = save(without_history(t.clone()));
+      } else {
+        saved_args_[i] = save(edges[static_cast<size_t>(first_edge_[i])].leaf ? t : without_history(t));
+      }
       saves_anything_ = true;
     }
   }
@@ -96,7 +105,6 @@ std::vector<Tensor> OpNode::apply(std::vector<Tensor> grads) {
                 ": backward through this part of the graph a second time: what it had saved was freed by the first; ",
                 "pass retain_graph=True to the first one");
   VjpContext context(*this, std::move(grads));
-  input_grads_.assign(edges.size(), Tensor());
   vjp_of(op_).run(context);
   return context.take_gradients();
 }
@@ -118,9 +126,18 @@ bool VjpContext::needs(int i, int k) const {
 
 bool VjpContext::has(int i) const { return list_size(i) > 0 || node_.args_[static_cast<size_t>(i)].index() != 0; }
 
+VjpContext::VjpContext(OpNode& node, std::vector<Tensor> grads)
+    : node_(node), grads_(std::move(grads)), input_grads_(node.edges.size()) {}
+
+// With a graph of the backward wanted, what was saved takes its place in the graph again.
 Tensor VjpContext::tensor(int i) const {
   if (list_size(i) == 0) return Tensor();
-  return node_.unpack(node_.saved_args_[static_cast<size_t>(i)], "argument", i);
+  const Tensor& saved = node_.unpack(node_.saved_args_[static_cast<size_t>(i)], "argument", i);
+  const Edge& edge = node_.edges[static_cast<size_t>(node_.edge_of(i, 0))];
+  if (!edge.node || !dispatch_state().grad_enabled) return saved;
+  Tensor t = without_history(saved);
+  set_history(t, edge.node, edge.index);
+  return t;
 }
 
 SavedOperand VjpContext::operand(int i) const {
@@ -128,7 +145,6 @@ SavedOperand VjpContext::operand(int i) const {
   return tensor(i);
 }
 
-// With a graph of the backward wanted, the saved result takes its place in the graph again.
 Tensor VjpContext::result(int i) const {
   const Tensor& saved = node_.unpack(node_.saved_results_[static_cast<size_t>(i)], "result", i);
   if (!dispatch_state().grad_enabled) return saved;
@@ -160,9 +176,9 @@ void VjpContext::set(int i, int k, const Tensor& gradient) {
   const TensorMeta& m = meta(i, k);
   Tensor g = same_sizes(gradient.sizes(), m.sizes) ? gradient : gradient.sum_to_size(m.sizes);
   if (g.dtype() != m.dtype) g = g.cast(m.dtype);
-  node_.input_grads_[static_cast<size_t>(node_.edge_of(i, k))] = g;
+  input_grads_[static_cast<size_t>(node_.edge_of(i, k))] = g;
 }
 
-std::vector<Tensor> VjpContext::take_gradients() { return std::exchange(node_.input_grads_, {}); }
+std::vector<Tensor> VjpContext::take_gradients() { return std::move(input_grads_); }
 
 }  // namespace fuselet

@@ -4,7 +4,9 @@
 
 namespace fuselet {
 
-// A tensor kept for backward, with the version that it had.
+// A tensor kept for backward, with the version that it had. Only a leaf is kept as it is. Of any other the memory alone
+// is kept and its history is the node's edge: a later in-place call may give the tensor, or the base that it is a view
+// of, a history that leads back to the node.
 struct SavedTensor {
   Tensor tensor;
   uint32_t version = 0;
@@ -34,7 +36,6 @@ class OpNode final : public GradNode {
   std::vector<SavedTensor> saved_results_;
   std::vector<int> first_edge_;          // of each argument
   std::vector<TensorMeta> input_metas_;  // one an edge
-  std::vector<Tensor> input_grads_;      // while a rule runs
   bool saves_anything_ = false;
   bool released_ = false;
 };

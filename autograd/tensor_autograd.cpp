@@ -9,6 +9,8 @@
 
 namespace fuselet {
 
+bool Tensor::view_has_history() const { return static_cast<bool>(gradient_edge(*this).node); }
+
 Tensor& Tensor::requires_grad_(bool on) {
   FUSELET_CHECK(!on || is_float(dtype()), "requires_grad_: only floating tensors can require grad, got ",
                 name_of(dtype()));
@@ -48,7 +50,10 @@ int64_t Tensor::register_hook(TensorHook hook) const {
   int64_t id = a.hooks->next_id++;
   Edge edge = gradient_edge(*this);
   if (edge.node) {
-    edge.node->hooks.push_back({id, edge.index, std::move(hook)});
+    auto on_node = std::make_shared<NodeHook>();
+    on_node->run = std::move(hook);
+    a.hooks->hooks_on_nodes.emplace_back(id, on_node);
+    edge.node->hooks.emplace_back(edge.index, std::move(on_node));
   } else {
     a.hooks->hooks.emplace_back(id, std::move(hook));
   }
@@ -56,10 +61,17 @@ int64_t Tensor::register_hook(TensorHook hook) const {
 }
 
 void Tensor::remove_hook(int64_t id) const {
-  AutogradMeta& a = impl_->make_autograd();
-  if (a.hooks) std::erase_if(a.hooks->hooks, [&](const auto& h) { return h.first == id; });
+  const AutogradMeta* a = impl_->autograd();
+  if (!a || !a->hooks) return;
+  std::erase_if(a->hooks->hooks, [&](const auto& h) { return h.first == id; });
+  std::erase_if(a->hooks->hooks_on_nodes, [&](const auto& h) {
+    if (h.first != id) return false;
+    if (std::shared_ptr<NodeHook> hook = h.second.lock()) hook->removed = true;
+    return true;
+  });
+  // The tensor's own node lets go of the hook at once, another one when it dies.
   if (Edge edge = gradient_edge(*this); edge.node) {
-    std::erase_if(edge.node->hooks, [&](const NodeHook& h) { return h.id == id && h.output == edge.index; });
+    std::erase_if(edge.node->hooks, [](const auto& h) { return h.second->removed.load(); });
   }
 }
 
@@ -70,8 +82,9 @@ void Tensor::retain_grad() const {
   if (a.retained) return;
   a.retained = std::make_shared<TensorImplPtr>();
   Edge edge = gradient_edge(*this);
-  if (!a.hooks) a.hooks = std::make_shared<HookList>();
-  edge.node->hooks.push_back({a.hooks->next_id++, edge.index, {}, a.retained});
+  auto hook = std::make_shared<NodeHook>();
+  hook->retained = a.retained;
+  edge.node->hooks.emplace_back(edge.index, std::move(hook));
 }
 
 }  // namespace fuselet

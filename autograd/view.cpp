@@ -1,38 +1,11 @@
 #include "autograd/view.h"
 
-#include <algorithm>
-
+#include "autograd/memory_layout.h"
 #include "core/dispatch_state.h"
 #include "core/ops/functions.h"
 
 namespace fuselet {
 namespace {
-
-struct Geometry {
-  Dims sizes, strides;
-  SymInt offset;
-};
-
-Geometry geometry_of(const TensorImpl& t) { return {Dims(t.sizes()), Dims(t.strides()), t.offset()}; }
-
-// The order of dimensions in memory, slowest first: a dense tensor permuted by it is contiguous.
-Dims memory_order(const Geometry& g) {
-  Dims order;
-  for (size_t i = 0; i < g.sizes.size(); ++i) order.push_back(static_cast<int64_t>(i));
-  std::stable_sort(order.begin(), order.end(), [&](SymInt a, SymInt b) {
-    return g.strides[static_cast<size_t>(b.word())] < g.strides[static_cast<size_t>(a.word())];
-  });
-  return order;
-}
-
-// `g` (of the base's sizes) with its elements laid out in memory as those of the base.
-Tensor in_memory_order(const Tensor& g, const Geometry& base) { return g.permute(memory_order(base)).contiguous(); }
-
-Tensor from_memory_order(const Tensor& g, const Geometry& base) {
-  Dims order = memory_order(base), inverse(order.size(), 0);
-  for (size_t i = 0; i < order.size(); ++i) inverse[static_cast<size_t>(order[i].word())] = static_cast<int64_t>(i);
-  return g.permute(inverse);
-}
 
 // The base after a write into a strided view of it. Edge 0: the base before; edge 1: the operator that wrote.
 class ViewWriteNode final : public GradNode {
@@ -58,8 +31,7 @@ class ViewReadNode final : public GradNode {
   std::string name() const override { return "view_read"; }
   std::vector<Tensor> apply(std::vector<Tensor> grads) override {
     if (!grads[0].defined()) return {Tensor()};
-    Dims memory_sizes;
-    for (SymInt d : memory_order(base_)) memory_sizes.push_back(base_.sizes[static_cast<size_t>(d.word())]);
+    Dims memory_sizes = sizes_in_memory(base_);
     Tensor g = as_strided_grad(grads[0], memory_sizes, contiguous_strides(memory_sizes), view_.strides,
                                view_.offset - base_.offset);
     return {from_memory_order(g, base_)};

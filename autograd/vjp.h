@@ -23,7 +23,7 @@ class OpNode;
 
 class VjpContext {
  public:
-  VjpContext(OpNode& node, std::vector<Tensor> grads) : node_(node), grads_(std::move(grads)) {}
+  VjpContext(OpNode& node, std::vector<Tensor> grads);
 
   // The gradient of an output; undefined if none arrived.
   const Tensor& grad(size_t output = 0) const { return grads_[output]; }
@@ -58,6 +58,7 @@ class VjpContext {
   friend void differentiate_decomposition(VjpContext&);
   OpNode& node_;
   std::vector<Tensor> grads_;
+  std::vector<Tensor> input_grads_;  // one an edge; here, not in the node, which several threads may run at once
 };
 
 inline constexpr int kMostVjpArgs = 8;

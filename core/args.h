@@ -21,7 +21,9 @@ class IntList {
   IntList(std::initializer_list<SymInt> v) : view_(v.begin(), v.size()) {}
   IntList(DimsView v) : view_(v) {}
   IntList(const Dims& v) : view_(v) {}
-  IntList(const std::vector<int64_t>& v) : view_(reinterpret_cast<const SymInt*>(v.data()), v.size()) {}
+  IntList(const std::vector<int64_t>& v) : view_(reinterpret_cast<const SymInt*>(v.data()), v.size()) {
+    for (int64_t i : v) (void)SymInt(i);  // Error if it is no size
+  }
   // One dimension: x.sum(0).
   template <class Int>
   requires std::is_integral_v<Int> IntList(Int v) : single_(v), is_single_(true) {}

@@ -1,21 +1,36 @@
 #include "core/dispatch.h"
 
+#include <utility>
+
 namespace fuselet {
 namespace {
 
 void run_on_backend(Call& call);
 
-LayerFunction g_layers[kNumLayers] = {nullptr, nullptr, nullptr, nullptr, nullptr, run_on_backend};
+template <Layer kLayer>
+void pass_through(Call& call) {
+  dispatch_below(kLayer, call);
+}
+
+// A layer that nobody has registered hands every call on.
+LayerFunction g_layers[kNumLayers] = {pass_through<Layer::Match>,    pass_through<Layer::Autocast>,
+                                      pass_through<Layer::Autograd>, pass_through<Layer::Functionalise>,
+                                      pass_through<Layer::Trace>,    run_on_backend};
 const Kernel* g_kernels[kNumDeviceTypes] = {};
 
 constexpr uint8_t bit(Layer layer) { return static_cast<uint8_t>(1u << static_cast<int>(layer)); }
 constexpr uint8_t kAlwaysOn = bit(Layer::Autograd) | bit(Layer::Backend);
 
+// Match compares calls as the user made them, so it sees none of those that a composite makes.
+void unfold(Call& call) {
+  LayerGuard outside_match(Layer::Match, false);
+  call.op->composite(call);
+}
+
 void enter(int first, Call& call) {
   unsigned active = static_cast<unsigned>(dispatch_state().layers | kAlwaysOn) >> first << first;
-  if (call.op->composite && first > static_cast<int>(Layer::Autocast)) return call.op->composite(call);
   int layer = __builtin_ctz(active);
-  if (call.op->composite && layer > static_cast<int>(Layer::Autocast)) return call.op->composite(call);
+  if (call.op->composite && layer > static_cast<int>(Layer::Autocast)) return unfold(call);
   g_layers[layer](call);
 }
 
@@ -78,20 +93,20 @@ const char* name_of(Layer layer) {
   return kNames[static_cast<int>(layer)];
 }
 
+const char* reason_not_writable(const Tensor& target) {
+  if (target.impl()->storage()->is_read_only()) return "the tensor is read-only memory of another library";
+  if (!target.is_contiguous() && has_overlap(target.sizes(), target.strides()))
+    return "several elements of the written tensor share one memory cell (an expanded dimension); clone() it first";
+  return nullptr;
+}
+
 void check_writable(const Call& call, const Tensor& target, const TensorMeta& meta) {
   FUSELET_CHECK(same_sizes(target.sizes(), meta.sizes), call.op->name, "_: the result has shape ",
                 to_string(meta.sizes), " but the tensor to be written has shape ", to_string(target.sizes()));
   FUSELET_CHECK(category_of(meta.dtype) <= category_of(target.dtype()), call.op->name, "_: a result of dtype ",
                 name_of(meta.dtype), " cannot be written into a tensor of dtype ", name_of(target.dtype()));
-  FUSELET_CHECK(!target.impl()->storage()->is_read_only(), call.op->name,
-                "_: the tensor is read-only memory of another library");
-  check_no_overlap(target, call.op->name, "_");
-}
-
-void check_no_overlap(const Tensor& target, const char* op, const char* suffix) {
-  FUSELET_CHECK(target.is_contiguous() || !has_overlap(target.sizes(), target.strides()), op, suffix,
-                ": several elements of the written tensor of shape ", to_string(target.sizes()), " and strides ",
-                to_string(target.strides()), " share one memory cell (an expanded dimension); clone() it first");
+  const char* reason = reason_not_writable(target);
+  FUSELET_CHECK(!reason, call.op->name, "_: ", reason);
 }
 
 Tensor make_view(const Call& call, const TensorMeta& meta) {
@@ -99,7 +114,9 @@ Tensor make_view(const Call& call, const TensorMeta& meta) {
   return Tensor(make_intrusive<TensorImpl>(base->storage(), meta.sizes, meta.strides, meta.offset, meta.dtype));
 }
 
-void register_layer(Layer layer, LayerFunction run) { g_layers[static_cast<int>(layer)] = run; }
+LayerFunction register_layer(Layer layer, LayerFunction run) {
+  return std::exchange(g_layers[static_cast<int>(layer)], run);
+}
 
 void dispatch(Call& call) {
   LineScope scope(call.line);

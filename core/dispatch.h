@@ -12,7 +12,8 @@ inline constexpr int kNumLayers = 6;
 const char* name_of(Layer layer);
 
 using LayerFunction = void (*)(Call&);
-void register_layer(Layer layer, LayerFunction run);
+// Returns the layer's function until now; at first one that hands every call on.
+LayerFunction register_layer(Layer layer, LayerFunction run);
 
 // Enters at the outermost layer. `call.outs` are filled in; on an exception nothing has been written.
 void dispatch(Call& call);
@@ -38,11 +39,11 @@ using Kernel = void (*)(const Call&);
 void register_kernels(DeviceType device, const Kernel* by_op);
 Kernel kernel_of(const Op& op, DeviceType device);
 
-// Error unless a result described by `meta` may be written into `target`: shape, category of dtype, no two elements in
-// one memory cell, not read-only.
+// Why no result may be written into `target`: its memory is read-only, or two elements are in one memory cell. nullptr
+// if one may.
+const char* reason_not_writable(const Tensor& target);
+// Error unless a result described by `meta` may be written into `target`: shape, category of dtype, memory.
 void check_writable(const Call& call, const Tensor& target, const TensorMeta& meta);
-// The part of it about memory cells, for writes that are no call of their own; `op` and `suffix` name the write.
-void check_no_overlap(const Tensor& target, const char* op, const char* suffix = "");
 // A new tensor over the storage of the call's first argument.
 Tensor make_view(const Call& call, const TensorMeta& meta);
 

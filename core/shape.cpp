@@ -7,6 +7,10 @@
 
 namespace fuselet {
 
+void check_sizes(DimsView sizes, const char* op) {
+  for (SymInt s : sizes) FUSELET_CHECK(s >= 0, op, ": sizes must not be negative, got ", to_string(sizes));
+}
+
 SymInt numel_of(DimsView sizes) {
   SymInt n = 1;
   for (SymInt s : sizes) n *= s;
@@ -147,14 +151,14 @@ int64_t wrap_dim(int64_t dim, int64_t rank, const char* op) {
 bool same_sizes(DimsView a, DimsView b) { return std::equal(a.begin(), a.end(), b.begin(), b.end()); }
 
 int64_t span_of(DimsView sizes, DimsView strides) {
-  int64_t low = 0, high = 0;
+  SymInt low = 0, high = 0;
   for (size_t i = 0; i < sizes.size(); ++i) {
-    int64_t n = sizes[i].concrete();
+    SymInt n = sizes[i].concrete();
     if (n == 0) return 0;
-    int64_t reach = (n - 1) * strides[i].concrete();
+    SymInt reach = (n - 1) * strides[i].concrete();
     (reach < 0 ? low : high) += reach;
   }
-  return high - low + 1;
+  return (high - low + 1).word();
 }
 
 std::string to_string(DimsView dims) {

@@ -12,6 +12,8 @@ namespace fuselet {
 using Dims = InlineVector<SymInt, 6>;
 using DimsView = std::span<const SymInt>;
 
+// Error if a size is negative.
+void check_sizes(DimsView sizes, const char* op);
 SymInt numel_of(DimsView sizes);
 // Row-major strides; a dimension of size 0 counts as 1.
 Dims contiguous_strides(DimsView sizes);

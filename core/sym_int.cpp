@@ -21,16 +21,14 @@ int64_t floor_divide(int64_t a, int64_t b) {
 
 }  // namespace
 
+SymInt SymInt::fail_too_large() { fail("a size, stride or index is too large: it must stay below 2^62"); }
+
 int64_t SymInt::hint() const { return is_symbolic() ? env().hint(*this) : word_; }
 
 int64_t SymInt::pin() const {
   int64_t value = env().hint(*this);
   env().equal(*this, value);
   return value;
-}
-
-void SymInt::fail_product(int64_t a, int64_t b) {
-  fail("the product of the sizes ", a, " and ", b, " is too large: a tensor holds less than 2^62 elements");
 }
 
 SymInt SymInt::add(SymInt a, SymInt b) { return env().build(ShapeEnv::Kind::Add, a, b); }

@@ -3,8 +3,8 @@
 //
 // Arithmetic on symbols builds expressions (+, -, *, floor division, modulo, min, max; constants are folded, equal
 // expressions share one index). A comparison answers from the hints and adds the guard that this answer took for
-// granted. A word whose two top bits are 01 is symbolic: concrete values beyond ±2^62 saturate, which bounds of slices
-// like INT64_MAX want; a product that would is an Error.
+// granted. A word whose two top bits are 01 is symbolic, so concrete values stay below 2^62: Error for a number, sum or
+// product that does not.
 #pragma once
 #include <cstdint>
 #include <string>
@@ -17,7 +17,9 @@ class SymInt {
   SymInt() = default;
   template <class Int>
   requires std::is_integral_v<Int>
-  constexpr SymInt(Int value) : word_(saturate(value)) {}
+  constexpr SymInt(Int value) : word_(static_cast<int64_t>(value)) {
+    if (is_symbolic()) fail_too_large();
+  }
   static constexpr SymInt symbolic(int32_t index) { return from_word(kTag | static_cast<uint32_t>(index)); }
 
   constexpr bool is_symbolic() const { return (static_cast<uint64_t>(word_) >> 62) == 1; }
@@ -31,12 +33,20 @@ class SymInt {
 
   SymInt& operator+=(SymInt o) { return *this = *this + o; }
   SymInt& operator*=(SymInt o) { return *this = *this * o; }
-  friend SymInt operator+(SymInt a, SymInt b) { return both_concrete(a, b) ? SymInt(a.word_ + b.word_) : add(a, b); }
+  friend SymInt operator+(SymInt a, SymInt b) {
+    if (!both_concrete(a, b)) return add(a, b);
+    int64_t sum = 0;
+    return __builtin_add_overflow(a.word_, b.word_, &sum) ? fail_too_large() : SymInt(sum);
+  }
   friend SymInt operator-(SymInt a, SymInt b) {
-    return both_concrete(a, b) ? SymInt(a.word_ - b.word_) : subtract(a, b);
+    if (!both_concrete(a, b)) return subtract(a, b);
+    int64_t difference = 0;
+    return __builtin_sub_overflow(a.word_, b.word_, &difference) ? fail_too_large() : SymInt(difference);
   }
   friend SymInt operator*(SymInt a, SymInt b) {
-    return both_concrete(a, b) ? SymInt(product(a.word_, b.word_)) : multiply(a, b);
+    if (!both_concrete(a, b)) return multiply(a, b);
+    int64_t product = 0;
+    return __builtin_mul_overflow(a.word_, b.word_, &product) ? fail_too_large() : SymInt(product);
   }
   friend SymInt operator-(SymInt a) { return SymInt(0) - a; }
   // Rounds toward minus infinity.
@@ -56,32 +66,15 @@ class SymInt {
   friend bool operator<=(SymInt a, SymInt b) { return !(b < a); }
   friend bool operator>=(SymInt a, SymInt b) { return !(a < b); }
 
-  static constexpr int64_t kLargest = (int64_t{1} << 62) - 1;
-
  private:
-  template <class Int>
-  static constexpr int64_t saturate(Int value) {
-    if constexpr (sizeof(Int) == sizeof(int64_t)) {
-      if (std::is_unsigned_v<Int> ? value > static_cast<Int>(kLargest) : static_cast<int64_t>(value) > kLargest)
-        return kLargest;
-      if (std::is_signed_v<Int> && static_cast<int64_t>(value) < -kLargest) return -kLargest;
-    }
-    return static_cast<int64_t>(value);
-  }
-  static int64_t product(int64_t a, int64_t b) {
-    int64_t out;
-    if (__builtin_mul_overflow(a, b, &out) || out > kLargest || out < -kLargest) [[unlikely]]
-      fail_product(a, b);
-    return out;
-  }
-  [[noreturn]] static void fail_product(int64_t a, int64_t b);
   static constexpr uint64_t kTag = uint64_t{1} << 62;
   static constexpr SymInt from_word(uint64_t w) {
-    SymInt s(0);
+    SymInt s;
     s.word_ = static_cast<int64_t>(w);
     return s;
   }
   static constexpr bool both_concrete(SymInt a, SymInt b) { return !a.is_symbolic() && !b.is_symbolic(); }
+  [[noreturn, gnu::cold]] static SymInt fail_too_large();
   int64_t pin() const;
   static SymInt add(SymInt, SymInt), subtract(SymInt, SymInt), multiply(SymInt, SymInt), divide(SymInt, SymInt),
       modulo(SymInt, SymInt), minimum(SymInt, SymInt), maximum(SymInt, SymInt);

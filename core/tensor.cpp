@@ -46,6 +46,13 @@ const Tensor& single_element(const Tensor& t, const char* what) {
 double Tensor::item() const { return load_element(dtype(), single_element(*this, "item").raw_data(), 0); }
 int64_t Tensor::item_int() const { return load_element_int(dtype(), single_element(*this, "item").raw_data(), 0); }
 
+Tensor Tensor::detach() const {
+  NoGradGuard no_grad;
+  return alias(*this);
+}
+
+Tensor Tensor::to(DType dtype) const { return dtype == this->dtype() ? *this : cast(dtype); }
+
 std::vector<double> Tensor::to_vector() const {
   const void* data = raw_data();
   std::vector<double> out;

@@ -52,9 +52,12 @@ class Tensor {
   // --- autograd -------------------------------------------------------------------------------------------------
   bool requires_grad() const {
     const AutogradMeta* a = impl_->autograd();
-    return a && (a->requires_grad || a->grad_fn);
+    return a && (a->requires_grad || a->grad_fn || (a->view_base && view_has_history()));
   }
-  bool is_leaf() const { return !impl_->autograd() || !impl_->autograd()->grad_fn; }
+  bool is_leaf() const {
+    const AutogradMeta* a = impl_->autograd();
+    return !a || !(a->grad_fn || (a->view_base && view_has_history()));
+  }
   // Error unless this is a leaf of floating dtype.
   Tensor& requires_grad_(bool on = true);
   // The accumulated gradient; undefined before backward.
@@ -69,6 +72,11 @@ class Tensor {
   void retain_grad() const;
   uint32_t version() const { return impl_->storage()->version(); }
 
+  // The same memory outside the graph: writes are seen by both, gradients by neither.
+  Tensor detach() const;
+  // The elements converted to `dtype`; the tensor itself if it has that dtype already.
+  Tensor to(DType dtype) const;
+
   Tensor operator-() const;
   Tensor& operator+=(const Operand& other);
   Tensor& operator-=(const Operand& other);
@@ -80,6 +88,8 @@ class Tensor {
 #include "core/ops/tensor_methods.inc"
 
  private:
+  // A view whose base was written since it was made takes its place on the tape first.
+  bool view_has_history() const;
   void check_element_type(size_t size, bool floating) const;
   TensorImplPtr impl_;
 };

@@ -4,6 +4,7 @@
 // Entry: sizes and strides have the same rank; every reachable offset lies inside the storage (a deferred storage has
 // none yet). A view shares the storage, hence memory and version counter.
 #pragma once
+#include <atomic>
 #include <functional>
 #include <memory>
 #include <vector>
@@ -24,8 +25,17 @@ class GradNodeBase : public RefCounted {};
 
 // A hook sees the gradient of a tensor and may return another one (an undefined tensor keeps it).
 using TensorHook = std::function<Tensor(const Tensor&)>;
+// A hook that a node of the tape runs. Removal marks it, so that it can be removed while it runs, and through a tensor
+// that has moved on to another node.
+struct NodeHook {
+  TensorHook run;
+  std::atomic<bool> removed = false;
+  // Instead of `run`: where retain_grad() wants the gradient, once the whole walk has succeeded.
+  std::shared_ptr<TensorImplPtr> retained = nullptr;
+};
 struct HookList {
-  std::vector<std::pair<int64_t, TensorHook>> hooks;
+  std::vector<std::pair<int64_t, TensorHook>> hooks;                        // of a leaf
+  std::vector<std::pair<int64_t, std::weak_ptr<NodeHook>>> hooks_on_nodes;  // of a tensor with history
   int64_t next_id = 0;
 };
 

@@ -57,16 +57,13 @@ void dropout_grad(VjpContext& c) { c.set(0, fuselet::dropout_grad(c.grad(), c.te
 
 // Differentiating again goes through mean and rstd too, so then they are taken from the input anew.
 void layer_norm_forward(VjpContext& c) {
-  Tensor x = c.tensor(0), weight = c.tensor(2), mean, rstd;
-  if (!c.grad(0).defined()) return;
+  FUSELET_CHECK(
+      !c.grad(1).defined() && !c.grad(2).defined(),
+      "layer_norm_forward: no gradient flows through its results mean and rstd; compute them with mean() and var()");
+  Tensor x = c.tensor(0), weight = c.tensor(2);
   std::array<Tensor, 3> g;
   if (dispatch_state().grad_enabled) {
-    Dims dims;
-    Tensor up = size_of(x.dtype()) == 2 ? x.cast(DType::Float32) : x;
-    for (size_t d = x.sizes().size() - c.ints(1).size(); d < x.sizes().size(); ++d)
-      dims.push_back(static_cast<int64_t>(d));
-    mean = up.mean(dims, true);
-    rstd = rsqrt(square(up - mean).mean(dims, true) + c.number(4));
+    auto [y, mean, rstd] = decompose::layer_norm_forward(x, c.ints(1), {}, {}, c.number(4));
     g = decompose::layer_norm_grad(c.grad(0), x, mean, rstd, weight, c.ints(1));
   } else {
     g = layer_norm_grad(c.grad(0), x, c.result(1), c.result(2), weight, c.ints(1));

@@ -9,16 +9,7 @@ Tensor zeros_of(const TensorMeta& m) { return zeros(m.sizes, m.dtype, m.device);
 
 }  // namespace
 
-void gather(VjpContext& c) {
-  Tensor index = c.tensor(2);
-  int64_t dim = c.integer(1), size = c.meta(0).sizes.empty()
-                                         ? 1
-                                         : c.meta(0)
-                                               .sizes[static_cast<size_t>(wrap_dim(
-                                                   dim, static_cast<int64_t>(c.meta(0).sizes.size()), "gather"))]
-                                               .concrete();
-  c.set(0, fuselet::scatter_add(zeros_of(c.meta(0)), dim, where(index < 0, index + size, index), c.grad()));
-}
+void gather(VjpContext& c) { c.set(0, fuselet::scatter_add(zeros_of(c.meta(0)), c.integer(1), c.tensor(2), c.grad())); }
 
 void scatter_add(VjpContext& c) {
   if (c.needs(0)) c.set(0, c.grad());

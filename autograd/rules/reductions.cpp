@@ -11,14 +11,6 @@ Tensor keep_dims(const Tensor& reduced, DimsView full_sizes, DimMask mask) {
   return reduced.view(sizes_without(full_sizes, mask, true));
 }
 
-double count_of(DimsView sizes, DimMask mask) {
-  SymInt n = 1;
-  for (size_t i = 0; i < sizes.size(); ++i) {
-    if (mask >> i & 1) n *= sizes[i];
-  }
-  return static_cast<double>(n.concrete());
-}
-
 // Ties share the gradient evenly.
 void extremum(VjpContext& c) {
   Tensor self = c.tensor(0);
@@ -43,7 +35,7 @@ void sum(VjpContext& c) {
 void mean(VjpContext& c) {
   const TensorMeta& m = c.meta(0);
   DimMask mask = reduced_dims(c.ints(1), static_cast<int64_t>(m.sizes.size()), "mean");
-  c.set(0, (keep_dims(c.grad(), m.sizes, mask) / count_of(m.sizes, mask)).expand(m.sizes));
+  c.set(0, (keep_dims(c.grad(), m.sizes, mask) / count_reduced(m.sizes, mask)).expand(m.sizes));
 }
 
 void amax(VjpContext& c) { extremum(c); }
@@ -52,7 +44,7 @@ void amin(VjpContext& c) { extremum(c); }
 void var(VjpContext& c) {
   Tensor self = c.tensor(0);
   DimMask mask = reduced_dims(c.ints(1), self.dim(), "var");
-  double divisor = std::max(count_of(self.sizes(), mask) - static_cast<double>(c.integer(2)), 0.0);
+  double divisor = std::max(count_reduced(self.sizes(), mask) - static_cast<double>(c.integer(2)), 0.0);
   Tensor centred = self - self.mean(c.ints(1), true);
   c.set(0, centred * keep_dims(c.grad(), self.sizes(), mask) * (2 / divisor));
 }

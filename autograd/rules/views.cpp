@@ -1,4 +1,5 @@
 // VJPs of views: each is the linear map that puts the gradient back where the elements came from.
+#include "autograd/memory_layout.h"
 #include "autograd/vjp.h"
 #include "core/ops/functions.h"
 
@@ -57,12 +58,22 @@ void select_scatter(VjpContext& c) {
   if (c.needs(1)) c.set(1, c.grad().select(c.integer(2), c.sym(3)));
 }
 
-// Offsets count from the start of self's memory, which is dense.
 void as_strided_scatter(VjpContext& c) {
-  if (c.needs(0)) c.set(0, fuselet::as_strided_scatter(c.grad(), zeros_of(c.meta(1)), c.ints(2), c.ints(3), c.sym(4)));
-  if (c.needs(1)) c.set(1, c.grad().contiguous().as_strided(c.ints(2), c.ints(3), c.sym(4)));
+  const TensorMeta& m = c.meta(0);
+  FUSELET_CHECK(is_dense(m.sizes, m.strides), "as_strided_scatter: no gradient through a tensor with gaps in memory");
+  Geometry self = {m.sizes, m.strides, m.offset};
+  SymInt offset = c.sym(4) - m.offset;
+  Tensor g = in_memory_order(c.grad(), self);
+  if (c.needs(0)) {
+    Tensor rest = fuselet::as_strided_scatter(g, zeros_of(c.meta(1)), c.ints(2), c.ints(3), offset);
+    c.set(0, from_memory_order(rest, self));
+  }
+  if (c.needs(1)) c.set(1, g.as_strided(c.ints(2), c.ints(3), offset));
 }
 
-void as_strided_grad(VjpContext& c) { c.set(0, c.grad().as_strided(c.meta(0).sizes, c.ints(3), c.sym(4))); }
+void as_strided_grad(VjpContext& c) {
+  Tensor g = in_memory_order(c.grad(), {c.ints(1), c.ints(2), 0});
+  c.set(0, g.as_strided(c.meta(0).sizes, c.ints(3), c.sym(4)));
+}
 
 }  // namespace fuselet::vjp

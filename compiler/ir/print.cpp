@@ -78,13 +78,15 @@ std::string node_text(const Graph& g, const Node& node) {
     out += (i ? ", " : "") + value_text(node.outputs[i]) + ": " + type_text(g.meta(node.outputs[i]));
   }
   out += std::string(node.outputs.empty() ? "" : " = ") + op_of(node.op).name + "(";
-  for (size_t i = 0; i < node.args.size(); ++i) out += (i ? ", " : "") + std::visit(ArgPrinter{}, node.args[i]);
+  for (size_t i = 0; i < node.args.size(); ++i) out += (i ? ", " : "") + arg_text(node.args[i]);
   out += ")";
   if (node.draw >= 0) out += " draw " + std::to_string(node.draw);
   return out + origin_text(node.origin) + "\n";
 }
 
 }  // namespace
+
+std::string arg_text(const GraphArg& arg) { return std::visit(ArgPrinter{}, arg); }
 
 std::string print(const Graph& g) {
   std::string out = "graph " + quoted(g.name) + " {\n";

@@ -2,9 +2,14 @@
 #pragma once
 #include <string>
 
+#include "compiler/ir/graph.h"
+
 namespace fuselet::ir {
 
 // The shortest text that reads back as the same double, always recognisable as a float: "2.0", "1e-05", "inf", "nan".
 std::string number_text(double v);
+
+// An argument as the printed graph shows it.
+std::string arg_text(const GraphArg& arg);
 
 }  // namespace fuselet::ir

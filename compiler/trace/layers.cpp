@@ -1,15 +1,11 @@
 // The two layers of dispatch that a recording switches on. Functionalise turns an in-place call into its functional
 // form and a write of the recording; trace appends a node and hands out deferred tensors. Nothing executes.
+#include "compiler/ir/node_call.h"
 #include "compiler/trace/recorder.h"
 #include "core/dispatch.h"
 
 namespace fuselet::trace {
 namespace {
-
-Tensor deferred_tensor(const TensorMeta& meta) {
-  auto storage = make_intrusive<Storage>(Storage::Deferred{}, meta.device);
-  return Tensor(make_intrusive<TensorImpl>(std::move(storage), meta.sizes, meta.strides, 0, meta.dtype));
-}
 
 std::vector<TensorMeta> infer(const Call& call) {
   std::vector<TensorMeta> metas(static_cast<size_t>(call.num_outs));
@@ -26,7 +22,7 @@ void trace_layer(Call& call) {
   if (is_view) recorder.value_of(call.tensor(0));  // the view shares the storage of a tensor that the recording knows
   std::vector<ir::ValueId> values = recorder.add_node(call, metas).outputs;
   for (size_t i = 0; i < metas.size(); ++i) {
-    call.outs[i] = is_view ? make_view(call, metas[i]) : deferred_tensor(metas[i]);
+    call.outs[i] = is_view ? make_view(call, metas[i]) : ir::stand_in(metas[i]);
     recorder.define(call.outs[i], values[i], is_view);
   }
 }

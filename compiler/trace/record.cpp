@@ -10,19 +10,6 @@
 namespace fuselet {
 namespace {
 
-// Switches this thread to a recorder, and back also when the recorded function throws.
-class RecordingScope {
- public:
-  explicit RecordingScope(trace::Recorder& recorder)
-      : recording_(&DispatchState::recording, &recorder),
-        functionalise_(Layer::Functionalise, true),
-        trace_(Layer::Trace, true) {}
-
- private:
-  StateGuard<Recording*> recording_;
-  LayerGuard functionalise_, trace_;
-};
-
 // Cells as they were; restored if a run fails half-way.
 std::vector<double> cell_values(const std::vector<CellPtr>& cells) {
   std::vector<double> out;
@@ -78,16 +65,57 @@ void write_back(const ir::Graph& g, const std::vector<Tensor>& inputs, RunResult
   for (size_t i = 0; i < g.writes.size(); ++i) inputs[static_cast<size_t>(g.writes[i].input)].copy_(r.written[i]);
 }
 
+bool has_layout(const Tensor& t, const TensorMeta& meta) {
+  return t.impl()->offset() == 0 && same_sizes(t.strides(), meta.strides);
+}
+
+Tensor copy_in_layout(const Tensor& t, const TensorMeta& meta) {
+  NoGradGuard no_grad;
+  Dims flat = {span_of(meta.sizes, meta.strides)};
+  Tensor out = empty(flat, meta.dtype, meta.device).as_strided(meta.sizes, meta.strides);
+  Tensor from = t, to = out;
+  for (size_t d = 0; d < meta.sizes.size(); ++d) {
+    if (meta.strides[d] != 0 || meta.sizes[d] == 0) continue;
+    // All entries of an expanded dimension are one.
+    from = from.narrow(static_cast<int64_t>(d), 0, 1);
+    to = to.narrow(static_cast<int64_t>(d), 0, 1);
+  }
+  to.copy_(from);
+  return out;
+}
+
 // `result` in the layout that the deferred tensors over this storage were given.
 Tensor in_layout(Tensor result, const TensorMeta& base) {
   bool sole = result.impl()->use_count() == 1 && result.impl()->storage()->use_count() == 1;
-  if (sole && same_sizes(result.strides(), base.strides) && result.impl()->offset() == 0) return result;
-  NoGradGuard no_grad;
-  Dims flat = {span_of(base.sizes, base.strides)};
-  Tensor out = empty(flat, base.dtype, base.device).as_strided(base.sizes, base.strides);
-  out.copy_(result);
-  return out;
+  return sole && has_layout(result, base) ? result : copy_in_layout(result, base);
 }
+
+// The inputs for a run: the strided views in the graph count on the recorded layout of the arguments.
+std::vector<Tensor> in_recorded_layout(const ir::Graph& g, std::vector<Tensor> inputs) {
+  for (size_t i = 0; i < inputs.size(); ++i) {
+    const TensorMeta& meta = g.meta(g.inputs[i].value);
+    if (g.inputs[i].kind == ir::InputKind::Argument && !has_layout(inputs[i], meta))
+      inputs[i] = copy_in_layout(inputs[i], meta);
+  }
+  return inputs;
+}
+
+// Gives the leaves their gradients back unless the recording has run: what they hold would be values without memory.
+class GradRestorer {
+ public:
+  explicit GradRestorer(const trace::Recorder& recorder) : recorder_(recorder) {}
+  GradRestorer(const GradRestorer&) = delete;
+  ~GradRestorer() {
+    if (succeeded_) return;
+    for (const trace::ChangedGrad& changed : recorder_.changed_grads())
+      changed.leaf.impl()->make_autograd().grad = changed.before;
+  }
+  void succeeded() { succeeded_ = true; }
+
+ private:
+  const trace::Recorder& recorder_;
+  bool succeeded_ = false;
+};
 
 struct LiveStorage {
   StoragePtr storage;
@@ -113,15 +141,11 @@ RecordedFunction record(const RecordedBody& f, const std::vector<Tensor>& args, 
   for (const Tensor& t : args) recorder.add_argument(t);
   RecordedFunction out;
   std::vector<Tensor> results;
-  try {
-    RecordingScope scope(recorder);
+  GradRestorer restorer(recorder);
+  {
+    trace::RecordingScope scope(recorder);
     results = f(args);
     for (const Tensor& t : results) recorder.graph().outputs.push_back(recorder.value_of(t));
-  } catch (...) {
-    // Nothing has run, so only the gradients of leaves point into the recording.
-    for (const trace::ChangedGrad& changed : recorder.changed_grads())
-      changed.leaf.impl()->make_autograd().grad = changed.before;
-    throw;
   }
   out.num_results_ = results.size();
   ir::Graph& g = recorder.graph();
@@ -132,7 +156,7 @@ RecordedFunction record(const RecordedBody& f, const std::vector<Tensor>& args, 
   for (const trace::ChangedGrad& changed : recorder.changed_grads()) {
     const TensorImplPtr& grad = changed.leaf.impl()->autograd()->grad;
     if (!grad || !grad->is_deferred() || changed.leaf.impl()->is_deferred()) continue;
-    RecordingScope scope(recorder);
+    trace::RecordingScope scope(recorder);
     g.grads.push_back({recorder.input_of(changed.leaf), recorder.value_of(Tensor(grad))});
     out.grad_owners_.push_back(changed.leaf);
   }
@@ -143,7 +167,7 @@ RecordedFunction record(const RecordedBody& f, const std::vector<Tensor>& args, 
   out.graph_ = std::move(g);
   out.lifted_ = inputs;
   out.cells_ = recorder.cells();
-  RunResult r = run_graph(out.graph_, inputs, out.cells_);
+  RunResult r = run_graph(out.graph_, in_recorded_layout(out.graph_, inputs), out.cells_);
   write_back(out.graph_, inputs, r);
   for (size_t i = 0; i < out.num_results_; ++i)
     r.outputs[i] = Tensor();  // the handles that f returned are among the live ones
@@ -153,6 +177,7 @@ RecordedFunction record(const RecordedBody& f, const std::vector<Tensor>& args, 
     Tensor held = in_layout(std::exchange(r.outputs[out.num_results_ + i], Tensor()), live[i].base);
     live[i].storage->take(*held.impl()->storage());
   }
+  restorer.succeeded();
   // Replays give back what f returned; the other live storages were this call's own.
   out.graph_.outputs.resize(out.num_results_);
   for (size_t i = 0; i < args.size(); ++i) out.lifted_[i] = Tensor();
@@ -169,6 +194,7 @@ std::vector<Tensor> RecordedFunction::operator()(const std::vector<Tensor>& args
     FUSELET_CHECK(given < args.size(), graph_.name, ": expected more than ", args.size(), " arguments");
     const TensorMeta& m = graph_.meta(graph_.inputs[i].value);
     const Tensor& t = args[given++];
+    FUSELET_CHECK(t.defined(), graph_.name, ": argument ", given - 1, " is undefined");
     FUSELET_CHECK(same_sizes(t.sizes(), m.sizes) && t.dtype() == m.dtype && t.device() == m.device, graph_.name,
                   ": argument ", given - 1, " was recorded as ", name_of(m.dtype), to_string(m.sizes), ", got ",
                   name_of(t.dtype()), to_string(t.sizes()));
@@ -176,7 +202,7 @@ std::vector<Tensor> RecordedFunction::operator()(const std::vector<Tensor>& args
   }
   FUSELET_CHECK(given == args.size(), graph_.name, ": expected ", given, " arguments, got ", args.size());
   NoGradGuard no_grad;
-  RunResult r = run_graph(graph_, inputs, cells_);
+  RunResult r = run_graph(graph_, in_recorded_layout(graph_, inputs), cells_);
   write_back(graph_, inputs, r);
   for (size_t i = 0; i < r.grads.size(); ++i) Tensor(grad_owners_[i]).set_grad(r.grads[i]);
   return r.outputs;

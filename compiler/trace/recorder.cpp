@@ -18,8 +18,9 @@ TensorMeta meta_of(const Tensor& t) {
   return m;
 }
 
-bool is_base(const TensorImpl& t, const TensorMeta& base) {
-  return t.offset() == 0 && same_sizes(t.sizes(), base.sizes) && same_sizes(t.strides(), base.strides);
+bool is_base(const TensorImpl& t, const AliasGroup& group) {
+  return t.offset() == group.offset && same_sizes(t.sizes(), group.base.sizes) &&
+         same_sizes(t.strides(), group.base.strides);
 }
 
 }  // namespace
@@ -33,23 +34,25 @@ Recorder& current_recorder() {
 }
 
 void Recorder::add_argument(const Tensor& t) {
+  FUSELET_CHECK(t.defined(), "record: argument ", num_arguments_, " is undefined");
   FUSELET_CHECK(!groups_.contains(t.impl()->storage().get()),
                 "record: two arguments share memory; pass one of them, or a clone()");
   lift(t, ir::InputKind::Argument, std::to_string(num_arguments_++));
 }
 
-// A tensor that fills its storage is an input as it is; any other is a strided view of the whole storage, so that
-// several tensors over one storage see each other's writes.
+// An argument is an input as it is, since a replay brings another one. Of the other tensors, one that fills its storage
+// is too; any other is a strided view of the whole storage, so that several over one storage see each other's writes.
 AliasGroup& Recorder::lift(const Tensor& t, ir::InputKind kind, std::string name) {
   const StoragePtr& storage = t.impl()->storage();
   FUSELET_CHECK(!storage->is_deferred(), "record: a value of another recording is used in this one");
   int64_t held = static_cast<int64_t>(storage->bytes() / size_of(t.dtype()));
-  bool whole = t.impl()->offset() == 0 && t.is_contiguous() && t.numel() == held;
+  bool whole = kind == ir::InputKind::Argument || (t.impl()->offset() == 0 && t.is_contiguous() && t.numel() == held);
   Tensor base = t;
   if (!whole) base = Tensor(make_intrusive<TensorImpl>(storage, Dims{held}, Dims{1}, 0, t.dtype()));
   AliasGroup group;
   group.storage = storage;
   group.base = meta_of(base);
+  group.offset = base.impl()->offset();
   group.input = static_cast<int32_t>(graph_.inputs.size());
   group.value = graph_.add_input(kind, std::move(name), group.base);
   lifted_.push_back(base);
@@ -72,6 +75,25 @@ void Recorder::before_grad_change(TensorImpl& leaf) {
   changed_grads_.push_back({Tensor(TensorImplPtr(&leaf)), leaf.autograd() ? leaf.autograd()->grad : TensorImplPtr()});
 }
 
+Tensor Recorder::add_input(ir::InputKind kind, const std::string& name, const TensorMeta& meta) {
+  auto storage = make_intrusive<Storage>(Storage::Deferred{}, meta.device);
+  Tensor t(make_intrusive<TensorImpl>(std::move(storage), meta.sizes, meta.strides, 0, meta.dtype));
+  define(t, graph_.add_input(kind, name, meta), false);
+  return t;
+}
+
+// Only an argument may be a part of its storage.
+SymInt Recorder::offset_in(const AliasGroup& group, const Tensor& t) const {
+  SymInt offset = t.impl()->offset() - group.offset;
+  if (group.input >= 0 && graph_.inputs[static_cast<size_t>(group.input)].kind == ir::InputKind::Argument) {
+    FUSELET_CHECK(
+        offset >= 0 && offset + span_of(t.sizes(), t.strides()) <= span_of(group.base.sizes, group.base.strides),
+        "record: a tensor of shape ", to_string(t.sizes()),
+        " shares memory with an argument but is no part of it; pass a clone()");
+  }
+  return offset;
+}
+
 ir::ValueId Recorder::value_of(const Tensor& t) {
   AliasGroup& group = group_of(t);
   DeferredSlot& slot = t.impl()->deferred();
@@ -79,10 +101,10 @@ ir::ValueId Recorder::value_of(const Tensor& t) {
   slot.recording = id_;
   slot.generation = group.generation;
   slot.value = group.value;
-  if (!is_base(*t.impl(), group.base)) {
+  if (!is_base(*t.impl(), group)) {
     slot.value = graph_
                      .add_node(OpId::as_strided,
-                               {ir::ValueRef{group.value}, Dims(t.sizes()), Dims(t.strides()), t.impl()->offset()},
+                               {ir::ValueRef{group.value}, Dims(t.sizes()), Dims(t.strides()), offset_in(group, t)},
                                {meta_of(t)}, origin_here())
                      .outputs[0];
   }
@@ -104,14 +126,16 @@ void Recorder::define(const Tensor& t, ir::ValueId value, bool shares_storage) {
 void Recorder::write(const Tensor& t, ir::ValueId value) {
   value_of(t);  // lifts it if it is new
   AliasGroup& group = group_of(t);
-  if (is_base(*t.impl(), group.base)) {
+  FUSELET_CHECK(is_dense(group.base.sizes, group.base.strides),
+                "record: an argument with gaps in memory is written in place; pass a contiguous() one");
+  if (is_base(*t.impl(), group)) {
     group.value = value;
   } else {
     TensorMeta meta = group.base;
     group.value = graph_
                       .add_node(OpId::as_strided_scatter,
                                 {ir::ValueRef{group.value}, ir::ValueRef{value}, Dims(t.sizes()), Dims(t.strides()),
-                                 t.impl()->offset()},
+                                 offset_in(group, t)},
                                 {std::move(meta)}, origin_here())
                       .outputs[0];
   }
@@ -167,6 +191,7 @@ ir::GraphArg Recorder::graph_arg(const Arg& arg) {
 
 // A backward node points at the forward operator that it belongs to, and at its line.
 ir::Origin Recorder::origin_here() const {
+  if (forced_origin_) return *forced_origin_;
   const DispatchState& s = dispatch_state();
   if (s.backward_running && s.forward_origin >= 0) {
     ir::Origin o = graph_.nodes[static_cast<size_t>(s.forward_origin)].origin;

@@ -2,14 +2,16 @@
 //
 // Tensors that share a storage form an alias group. A group has a base (the tensor that its value describes: the output
 // of a node, or a lifted tensor) and a current value, which a write replaces. A view of the group is a value of its
-// own; when the group has been written since, the view is taken again, as a strided view of the base. So nothing is
-// written in place in the graph, and every reader sees what it would see in memory.
+// own; when the group has been written since, the view is taken again, as a strided view of the base, its offset
+// counting from the base's first element. So nothing is written in place in the graph, and every reader sees what it
+// would see in memory.
 #pragma once
 #include <string>
 #include <unordered_map>
 #include <vector>
 
 #include "compiler/ir/graph.h"
+#include "core/dispatch.h"
 #include "core/recording.h"
 
 namespace fuselet::trace {
@@ -19,6 +21,7 @@ struct AliasGroup {
   ir::ValueId value = -1;
   uint32_t generation = 0;
   TensorMeta base;
+  SymInt offset = 0;   // of the base in the storage
   int32_t input = -1;  // of the graph, for a lifted storage
   bool written = false;
 };
@@ -32,11 +35,19 @@ struct ChangedGrad {
 class Recorder final : public Recording {
  public:
   explicit Recorder(std::string name);
+  uint64_t id() const override { return id_; }
 
   // The next tensor given to the recorded function.
   void add_argument(const Tensor& t);
   // A better name for a tensor that may be lifted.
   void name_tensor(const Tensor& t, std::string name) { names_[t.impl()->storage().get()] = std::move(name); }
+
+  // An input without a tensor behind it, for stages that rebuild a graph: the deferred tensor that stands for it.
+  Tensor add_input(ir::InputKind kind, const std::string& name, const TensorMeta& meta);
+  // Gives the next cell index to `cell`.
+  void add_cell(const CellPtr& cell) { cell_ref(cell); }
+  // While set, nodes take this origin instead of the thread's state.
+  void set_origin(const ir::Origin* origin) { forced_origin_ = origin; }
 
   // The value that `t` stands for now; lifts a tensor met for the first time.
   ir::ValueId value_of(const Tensor& t);
@@ -57,10 +68,10 @@ class Recorder final : public Recording {
   // The input that a tensor met outside the recording was lifted to; lifts it if it is new.
   int32_t input_of(const Tensor& t) { return group_of(t).input; }
   const std::vector<CellPtr>& cells() const { return cells_; }
-  uint64_t id() const { return id_; }
 
  private:
   AliasGroup& group_of(const Tensor& t);
+  SymInt offset_in(const AliasGroup& group, const Tensor& t) const;
   AliasGroup& lift(const Tensor& t, ir::InputKind kind, std::string name);
   ir::GraphArg graph_arg(const Arg& arg);
   ir::CellRef cell_ref(const CellPtr& cell);
@@ -75,10 +86,24 @@ class Recorder final : public Recording {
   std::vector<ChangedGrad> changed_grads_;
   std::vector<CellPtr> cells_;
   int32_t num_arguments_ = 0;
+  const ir::Origin* forced_origin_ = nullptr;
 };
 
 Recorder& current_recorder();
 // Registers the functionalise and trace layers of dispatch.
 void register_trace_layers();
+
+// Switches this thread to a recorder, and back also when what is recorded throws.
+class RecordingScope {
+ public:
+  explicit RecordingScope(Recorder& recorder)
+      : recording_(&DispatchState::recording, &recorder),
+        functionalise_(Layer::Functionalise, true),
+        trace_(Layer::Trace, true) {}
+
+ private:
+  StateGuard<Recording*> recording_;
+  LayerGuard functionalise_, trace_;
+};
 
 }  // namespace fuselet::trace

@@ -13,7 +13,7 @@ Tensor clamp(const Tensor& self, const std::optional<Operand>& min, const std::o
 }
 
 Tensor bmm(const Tensor& self, const Tensor& mat2) {
-  FUSELET_CHECK(self.dim() == 3 && mat2.dim() == 3 && self.size(0) == mat2.size(0),
+  FUSELET_CHECK(self.dim() == 3 && mat2.dim() == 3 && self.sizes()[0] == mat2.sizes()[0],
                 "bmm: expected shapes (B, N, K) and (B, K, M), got ", to_string(self.sizes()), " and ",
                 to_string(mat2.sizes()));
   return matmul(self, mat2);

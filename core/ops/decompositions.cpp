@@ -14,12 +14,7 @@ Tensor up(const Tensor& t) { return t.dtype() == compute_dtype(t.dtype()) ? t : 
 Tensor down(const Tensor& t, DType to) { return t.dtype() == to ? t : t.cast(to); }
 
 double count_of(const Tensor& self, IntList dim, const char* op) {
-  DimMask mask = reduced_dims(dim.view(), self.dim(), op);
-  SymInt n = 1;
-  for (size_t i = 0; i < self.sizes().size(); ++i) {
-    if (mask >> i & 1) n *= self.sizes()[i];
-  }
-  return static_cast<double>(n.concrete());
+  return count_reduced(self.sizes(), reduced_dims(dim.view(), self.dim(), op));
 }
 
 }  // namespace
@@ -51,7 +46,7 @@ Tensor linear(const Tensor& input, const Tensor& weight, const Tensor& bias) {
 Tensor softmax(const Tensor& self, int64_t dim, const std::optional<DType>& dtype) {
   DType to = dtype.value_or(self.dtype());
   Tensor x = down(self, compute_dtype(to));
-  if (self.numel() == 0) return down(x.exp(), to);
+  if (self.impl()->numel() == 0) return down(x.exp(), to);
   Tensor e = exp(x - x.amax(dim, true));
   return down(e / e.sum(dim, true), to);
 }
@@ -64,7 +59,7 @@ Tensor softmax_grad(const Tensor& grad_output, const Tensor& output, int64_t dim
 Tensor log_softmax(const Tensor& self, int64_t dim, const std::optional<DType>& dtype) {
   DType to = dtype.value_or(self.dtype());
   Tensor x = down(self, compute_dtype(to));
-  if (self.numel() == 0) return down(x.exp(), to);
+  if (self.impl()->numel() == 0) return down(x.exp(), to);
   Tensor shifted = x - x.amax(dim, true);
   return down(shifted - log(exp(shifted).sum(dim, true)), to);
 }
@@ -125,7 +120,7 @@ CrossEntropyParts parts_of(const Tensor& x, const Tensor& target, const Tensor& 
   p.valid = t != ignore_index;
   p.picked = where(p.valid, t, 0);
   Tensor w = weight.defined() ? up(weight).index_select(0, p.picked.squeeze(1)).unsqueeze(1)
-                              : full({x.size(0), 1}, 1, x.dtype(), x.device());
+                              : full({x.sizes()[0], 1}, 1, x.dtype(), x.device());
   p.row_weight = where(p.valid, w, 0);
   p.divisor = p.row_weight.sum();
   return p;
@@ -163,7 +158,7 @@ Tensor cross_entropy_grad(const Tensor& grad_output, const Tensor& input, const 
   // one_hot_c)
   Tensor d = p.row_weight * (probability - one_hot) * (1 - label_smoothing);
   if (label_smoothing > 0) {
-    Tensor class_weight = weight.defined() ? up(weight) : full({input.size(1)}, 1, x.dtype(), x.device());
+    Tensor class_weight = weight.defined() ? up(weight) : full({input.sizes()[1]}, 1, x.dtype(), x.device());
     d = d + (probability * class_weight.sum() - class_weight) * (label_smoothing / classes);
   }
   return down(where(p.valid, d * row_grad, 0), input.dtype());

@@ -11,6 +11,8 @@ using DimMask = uint64_t;
 
 // An empty list means all dimensions. IndexError out of range, Error for one named twice.
 DimMask reduced_dims(DimsView dims, int64_t rank, const char* op);
+// How many elements fold into one result.
+double count_reduced(DimsView sizes, DimMask mask);
 Dims sizes_without(DimsView sizes, DimMask mask, bool keepdim);
 
 struct ArangeBounds {

@@ -1,5 +1,6 @@
 // Shape rules of matrix products, convolutions and pooling.
 #include "core/ops/functions.h"
+#include "core/ops/shape_rule.h"
 #include "core/ops/window.h"
 
 namespace fuselet {
@@ -32,17 +33,6 @@ SymInt WindowSpec::out_size(SymInt in, int axis, const char* op) const {
 namespace shape {
 namespace {
 
-void dense(TensorMeta* out, Dims sizes, DType dtype) {
-  out->strides = contiguous_strides(sizes);
-  out->sizes = std::move(sizes);
-  out->dtype = dtype;
-}
-
-void check_float_pair(const Call& call, const Tensor& a, const Tensor& b) {
-  FUSELET_CHECK(a.dtype() == b.dtype(), call.op->name, ": expected tensors of one dtype, got ", name_of(a.dtype()),
-                " and ", name_of(b.dtype()));
-}
-
 [[noreturn]] void fail_inner(const Call& call, const Tensor& a, const Tensor& b) {
   fail(call.op->name, ": shapes ", to_string(a.sizes()), " and ", to_string(b.sizes()),
        " cannot be multiplied: the inner sizes differ");
@@ -52,7 +42,7 @@ void check_float_pair(const Call& call, const Tensor& a, const Tensor& b) {
 
 void matmul(const Call& call, TensorMeta* out) {
   const Tensor &a = call.tensor(0), &b = call.tensor(1);
-  check_float_pair(call, a, b);
+  check_same_dtype(call, a, b);
   FUSELET_CHECK(a.dim() > 0 && b.dim() > 0, "matmul: expected tensors of at least one dimension, got ",
                 to_string(a.sizes()), " and ", to_string(b.sizes()));
   size_t ra = a.sizes().size(), rb = b.sizes().size();
@@ -61,64 +51,68 @@ void matmul(const Call& call, TensorMeta* out) {
   Dims sizes = broadcast_sizes(a.sizes().first(ra > 2 ? ra - 2 : 0), b.sizes().first(rb > 2 ? rb - 2 : 0), "matmul");
   if (ra > 1) sizes.push_back(a.sizes()[ra - 2]);
   if (rb > 1) sizes.push_back(b.sizes()[rb - 1]);
-  dense(out, std::move(sizes), a.dtype());
+  set_dense(out, std::move(sizes), a.dtype());
 }
 
 void addmm(const Call& call, TensorMeta* out) {
   const Tensor &self = call.tensor(0), &a = call.tensor(1), &b = call.tensor(2);
   FUSELET_CHECK(a.dim() == 2 && b.dim() == 2, "addmm: expected matrices, got ", to_string(a.sizes()), " and ",
                 to_string(b.sizes()));
-  check_float_pair(call, a, b);
-  check_float_pair(call, self, a);
+  check_same_dtype(call, a, b);
+  check_same_dtype(call, self, a);
   if (a.sizes()[1] != b.sizes()[0]) fail_inner(call, a, b);
   Dims sizes = {a.sizes()[0], b.sizes()[1]};
   FUSELET_CHECK(same_sizes(broadcast_sizes(sizes, self.sizes(), "addmm"), sizes), "addmm: self of shape ",
                 to_string(self.sizes()), " does not broadcast to ", to_string(sizes));
-  dense(out, std::move(sizes), a.dtype());
+  set_dense(out, std::move(sizes), a.dtype());
 }
 
 void linear(const Call& call, TensorMeta* out) {
   const Tensor &x = call.tensor(0), &w = call.tensor(1);
-  check_float_pair(call, x, w);
+  check_same_dtype(call, x, w);
   FUSELET_CHECK(w.dim() == 2 && x.dim() >= 1, "linear: expected input (…, I) and weight (O, I), got ",
                 to_string(x.sizes()), " and ", to_string(w.sizes()));
   FUSELET_CHECK(x.sizes().back() == w.sizes()[1], "linear: input of shape ", to_string(x.sizes()), " has ",
                 to_string(x.sizes().back()), " features, weight of shape ", to_string(w.sizes()), " expects ",
                 to_string(w.sizes()[1]));
   if (call.has(2)) {
-    check_float_pair(call, x, call.tensor(2));
+    check_same_dtype(call, x, call.tensor(2));
     FUSELET_CHECK(call.tensor(2).dim() == 1 && call.tensor(2).sizes()[0] == w.sizes()[0],
                   "linear: bias must have shape [", to_string(w.sizes()[0]), "], got ",
                   to_string(call.tensor(2).sizes()));
   }
   Dims sizes(x.sizes());
   sizes.back() = w.sizes()[0];
-  dense(out, std::move(sizes), x.dtype());
+  set_dense(out, std::move(sizes), x.dtype());
 }
 
 void conv2d(const Call& call, TensorMeta* out) {
   const Tensor &x = call.tensor(0), &w = call.tensor(1);
-  check_float_pair(call, x, w);
+  check_same_dtype(call, x, w);
   FUSELET_CHECK(x.dim() == 4 && w.dim() == 4, "conv2d: expected input (N, C, H, W) and weight (O, C, KH, KW), got ",
                 to_string(x.sizes()), " and ", to_string(w.sizes()));
   FUSELET_CHECK(x.sizes()[1] == w.sizes()[1], "conv2d: input of shape ", to_string(x.sizes()), " has ",
                 to_string(x.sizes()[1]), " channels, weight of shape ", to_string(w.sizes()), " expects ",
                 to_string(w.sizes()[1]));
   if (call.has(2)) {
-    check_float_pair(call, x, call.tensor(2));
+    check_same_dtype(call, x, call.tensor(2));
     FUSELET_CHECK(call.tensor(2).dim() == 1 && call.tensor(2).sizes()[0] == w.sizes()[0],
                   "conv2d: bias must have shape [", to_string(w.sizes()[0]), "], got ",
                   to_string(call.tensor(2).sizes()));
   }
   WindowSpec window = window_of(w.sizes().subspan(2), call.ints(3), call.ints(4), "conv2d");
-  dense(out,
-        {x.sizes()[0], w.sizes()[0], window.out_size(x.sizes()[2], 0, "conv2d"),
-         window.out_size(x.sizes()[3], 1, "conv2d")},
-        x.dtype());
+  set_dense(out,
+            {x.sizes()[0], w.sizes()[0], window.out_size(x.sizes()[2], 0, "conv2d"),
+             window.out_size(x.sizes()[3], 1, "conv2d")},
+            x.dtype());
 }
 
-void conv2d_input_grad(const Call& call, TensorMeta* out) { dense(out, Dims(call.ints(2)), call.tensor(0).dtype()); }
-void conv2d_weight_grad(const Call& call, TensorMeta* out) { dense(out, Dims(call.ints(2)), call.tensor(0).dtype()); }
+void conv2d_input_grad(const Call& call, TensorMeta* out) {
+  set_dense(out, Dims(call.ints(2)), call.tensor(0).dtype());
+}
+void conv2d_weight_grad(const Call& call, TensorMeta* out) {
+  set_dense(out, Dims(call.ints(2)), call.tensor(0).dtype());
+}
 
 void max_pool2d_with_indices(const Call& call, TensorMeta* out) {
   const Tensor& x = call.tensor(0);
@@ -129,8 +123,8 @@ void max_pool2d_with_indices(const Call& call, TensorMeta* out) {
   }
   Dims sizes = {x.sizes()[0], x.sizes()[1], window.out_size(x.sizes()[2], 0, "max_pool2d"),
                 window.out_size(x.sizes()[3], 1, "max_pool2d")};
-  dense(&out[1], sizes, DType::Int64);
-  dense(&out[0], std::move(sizes), x.dtype());
+  set_dense(&out[1], sizes, DType::Int64);
+  set_dense(&out[0], std::move(sizes), x.dtype());
 }
 
 }  // namespace shape

@@ -1,25 +1,21 @@
 // Shape rules of fused operators and of optimizer steps.
 #include "core/ops/functions.h"
+#include "core/ops/shape_rule.h"
 
 namespace fuselet::shape {
 namespace {
 
-void like(const Tensor& t, TensorMeta* out) {
-  out->sizes = Dims(t.sizes());
-  out->strides = contiguous_strides(out->sizes);
-  out->dtype = t.dtype();
-}
+void like(const Tensor& t, TensorMeta* out) { set_dense(out, Dims(t.sizes()), t.dtype()); }
 
 void check_float(const Call& call, DType dtype) {
   FUSELET_CHECK(is_float(dtype), call.op->name, ": expected a floating dtype, got ", name_of(dtype));
 }
 
-size_t check_trailing(const Call& call, const Tensor& x, DimsView normalized) {
+size_t check_trailing(const Tensor& x, DimsView normalized) {
   size_t lead = x.sizes().size() - normalized.size();
   FUSELET_CHECK(
       !normalized.empty() && normalized.size() <= x.sizes().size() && same_sizes(x.sizes().subspan(lead), normalized),
       "layer_norm: input of shape ", to_string(x.sizes()), " does not end in normalized_shape ", to_string(normalized));
-  (void)call;
   return lead;
 }
 
@@ -48,7 +44,7 @@ void dropout_grad(const Call& call, TensorMeta* out) { like(call.tensor(0), out)
 void layer_norm_forward(const Call& call, TensorMeta* out) {
   const Tensor& x = call.tensor(0);
   check_float(call, x.dtype());
-  size_t lead = check_trailing(call, x, call.ints(1));
+  size_t lead = check_trailing(x, call.ints(1));
   for (int i : {2, 3}) {
     FUSELET_CHECK(!call.has(i) || same_sizes(call.tensor(i).sizes(), call.ints(1)),
                   "layer_norm: ", i == 2 ? "weight" : "bias", " must have shape ", to_string(call.ints(1)), ", got ",
@@ -56,19 +52,16 @@ void layer_norm_forward(const Call& call, TensorMeta* out) {
   }
   like(x, &out[0]);
   for (int i : {1, 2}) {
-    out[i].sizes = Dims(x.sizes().first(lead));
-    for (size_t d = lead; d < x.sizes().size(); ++d) out[i].sizes.push_back(1);
-    out[i].strides = contiguous_strides(out[i].sizes);
-    out[i].dtype = x.dtype() == DType::Float64 ? DType::Float64 : DType::Float32;
+    Dims sizes(x.sizes().first(lead));
+    for (size_t d = lead; d < x.sizes().size(); ++d) sizes.push_back(1);
+    set_dense(&out[i], std::move(sizes), x.dtype() == DType::Float64 ? DType::Float64 : DType::Float32);
   }
 }
 
 void layer_norm_grad(const Call& call, TensorMeta* out) {
   like(call.tensor(1), &out[0]);
   for (int i : {1, 2}) {
-    out[i].sizes = Dims(call.ints(5));
-    out[i].strides = contiguous_strides(out[i].sizes);
-    out[i].dtype = call.has(4) ? call.tensor(4).dtype() : call.tensor(1).dtype();
+    set_dense(&out[i], Dims(call.ints(5)), call.has(4) ? call.tensor(4).dtype() : call.tensor(1).dtype());
   }
 }
 

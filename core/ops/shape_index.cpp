@@ -1,5 +1,6 @@
 // Shape rules of gathers and scatters.
 #include "core/ops/functions.h"
+#include "core/ops/shape_rule.h"
 #include "core/ops/view_geometry.h"
 
 namespace fuselet::shape {
@@ -8,17 +9,6 @@ namespace {
 void check_index(const Call& call, const Tensor& index) {
   FUSELET_CHECK(category_of(index.dtype()) == Category::Int, call.op->name, ": indices must be integers, got ",
                 name_of(index.dtype()));
-}
-
-void check_same_dtype(const Call& call, const Tensor& a, const Tensor& b) {
-  FUSELET_CHECK(a.dtype() == b.dtype(), call.op->name, ": expected tensors of one dtype, got ", name_of(a.dtype()),
-                " and ", name_of(b.dtype()));
-}
-
-void dense(TensorMeta* out, Dims sizes, DType dtype) {
-  out->strides = contiguous_strides(sizes);
-  out->sizes = std::move(sizes);
-  out->dtype = dtype;
 }
 
 // index must fit into `whole` in every dimension but `dim`.
@@ -37,7 +27,7 @@ void gather(const Call& call, TensorMeta* out) {
   const Tensor &self = call.tensor(0), &index = call.tensor(2);
   check_index(call, index);
   check_index_fits(call, index, self, static_cast<size_t>(wrap_dim(call.integer(1), self.dim(), "gather")));
-  dense(out, Dims(index.sizes()), self.dtype());
+  set_dense(out, Dims(index.sizes()), self.dtype());
 }
 
 void scatter_add(const Call& call, TensorMeta* out) {
@@ -47,7 +37,7 @@ void scatter_add(const Call& call, TensorMeta* out) {
   size_t dim = static_cast<size_t>(wrap_dim(call.integer(1), self.dim(), "scatter_add"));
   check_index_fits(call, index, self, dim);
   check_index_fits(call, index, src, SIZE_MAX);
-  dense(out, Dims(self.sizes()), self.dtype());
+  set_dense(out, Dims(self.sizes()), self.dtype());
 }
 
 void index_select(const Call& call, TensorMeta* out) {
@@ -57,7 +47,7 @@ void index_select(const Call& call, TensorMeta* out) {
   Dims sizes(self.sizes());
   if (self.dim() > 0)
     sizes[static_cast<size_t>(wrap_dim(call.integer(1), self.dim(), "index_select"))] = index.impl()->numel();
-  dense(out, std::move(sizes), self.dtype());
+  set_dense(out, std::move(sizes), self.dtype());
 }
 
 void index_add(const Call& call, TensorMeta* out) {
@@ -70,7 +60,7 @@ void index_add(const Call& call, TensorMeta* out) {
     expected[static_cast<size_t>(wrap_dim(call.integer(1), self.dim(), "index_add"))] = index.impl()->numel();
   FUSELET_CHECK(same_sizes(expected, source.sizes()), "index_add: source must have shape ", to_string(expected),
                 ", got ", to_string(source.sizes()));
-  dense(out, Dims(self.sizes()), self.dtype());
+  set_dense(out, Dims(self.sizes()), self.dtype());
 }
 
 void embedding(const Call& call, TensorMeta* out) {
@@ -80,13 +70,13 @@ void embedding(const Call& call, TensorMeta* out) {
   if (call.has(2)) wrap_index(call.sym(2), weight.sizes()[0], 0, "embedding: padding_idx");
   Dims sizes(indices.sizes());
   sizes.push_back(weight.sizes()[1]);
-  dense(out, std::move(sizes), weight.dtype());
+  set_dense(out, std::move(sizes), weight.dtype());
 }
 
 void embedding_grad(const Call& call, TensorMeta* out) {
   const Tensor& grad = call.tensor(0);
   FUSELET_CHECK(grad.dim() > 0, "embedding_grad: expected a gradient of shape (…, D)");
-  dense(out, {call.sym(2), grad.sizes().back()}, grad.dtype());
+  set_dense(out, {call.sym(2), grad.sizes().back()}, grad.dtype());
 }
 
 void first(const Call& call, TensorMeta* out) {
@@ -103,7 +93,7 @@ void first(const Call& call, TensorMeta* out) {
   }
   FUSELET_CHECK(same_sizes(expected, src.sizes()), call.op->name, ": src must have shape ", to_string(expected),
                 ", got ", to_string(src.sizes()));
-  dense(out, Dims(self.sizes()), self.dtype());
+  set_dense(out, Dims(self.sizes()), self.dtype());
 }
 
 void as_strided_scatter(const Call& call, TensorMeta* out) {

@@ -135,8 +135,8 @@ void expand(const Call& call, TensorMeta* out) {
     if (out->sizes[i] == n) {
       out->strides[i] = self.strides()[i - shift];
     } else {
-      FUSELET_CHECK(n == 1, "expand: dimension ", i - shift, " of ", to_string(self.sizes()), " has size ",
-                    to_string(n), ", only 1 can become ", to_string(to[i]));
+      FUSELET_CHECK(n == 1 && to[i] >= 0, "expand: dimension ", i - shift, " of ", to_string(self.sizes()),
+                    " has size ", to_string(n), ", only 1 can become ", to_string(to[i]));
     }
   }
 }
@@ -187,13 +187,14 @@ void as_strided(const Call& call, TensorMeta* out) {
   const Tensor& self = call.tensor(0);
   FUSELET_CHECK(call.ints(1).size() == call.ints(2).size(), "as_strided: sizes ", to_string(call.ints(1)),
                 " and strides ", to_string(call.ints(2)), " differ in length");
+  check_sizes(call.ints(1), "as_strided");
   out->sizes = Dims(call.ints(1));
   out->strides = Dims(call.ints(2));
   out->offset = call.sym(3);
   out->dtype = self.dtype();
   for (SymInt s : out->strides) FUSELET_CHECK(s >= 0, "as_strided: strides must not be negative");
   if (self.impl()->is_deferred()) return;
-  int64_t last = out->offset.concrete() + span_of(out->sizes, out->strides);
+  int64_t last = (out->offset.concrete() + SymInt(span_of(out->sizes, out->strides))).word();
   int64_t held = static_cast<int64_t>(self.impl()->storage()->bytes() / size_of(self.dtype()));
   FUSELET_CHECK(out->offset >= 0 && last <= held, "as_strided: the view reaches element ", last, " of a storage of ",
                 held);

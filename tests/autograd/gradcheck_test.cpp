@@ -32,11 +32,6 @@ constexpr Excluded kNoGradient[] = {
     {"cross_entropy_grad", 3, "class weights are constants"},
 };
 
-constexpr Excluded kOnceDifferentiable[] = {
-    {"layer_norm_forward", -1, "layer_norm_grad has no VJP of its own"},
-    {"layer_norm", -1, "layer_norm_grad has no VJP of its own"},
-};
-
 // Of several float results only the first is differentiable.
 constexpr std::string_view kFirstResultOnly[] = {"layer_norm_forward"};
 
@@ -146,7 +141,7 @@ template <class Check>
 void check_all(bool twice, Check&& check) {
   int calls = 0;
   for (const Op& op : all_ops()) {
-    if (!is_checked(op) || (twice && lists(kOnceDifferentiable, op.name, -1))) continue;
+    if (!is_checked(op)) continue;
     std::string failure;
     for (const OpSample& sample : samples_of(op, DType::Float64)) {
       Differentiated f(op, sample);

@@ -86,13 +86,13 @@ MISTAKES = [
     ("eye", lambda: fl.eye(-1), RuntimeError, "eye.*negative"),
     ("too many elements", lambda: zeros(2 ** 40, 2 ** 40), RuntimeError, "too large"),
     ("too many bytes", lambda: zeros(2 ** 61, dtype=fl.float64), RuntimeError, r"full.*\[2305843009213693952\].*bytes"),
-    ("size beyond 62 bits", lambda: zeros(2 ** 62), RuntimeError, "full.*bytes"),
+    ("size beyond 62 bits", lambda: zeros(2 ** 62), RuntimeError, "too large"),
     ("expand beyond 62 bits", lambda: ones(1).expand(2 ** 40, 2 ** 40), RuntimeError, "too large"),
     ("huge view of nothing", lambda: zeros(0).view(2 ** 32, 2 ** 32), RuntimeError, "too large"),
     ("huge broadcast", lambda: ones(1).expand(2 ** 40, 1) + ones(1).expand(1, 2 ** 40), RuntimeError, "too large"),
-    ("index beyond 62 bits", lambda: ones(2)[2 ** 62], IndexError, "out of range"),
+    ("index beyond 62 bits", lambda: ones(2)[2 ** 62], RuntimeError, "too large"),
     ("arange step", lambda: fl.arange(0, 5, 0), RuntimeError, "arange.*step"),
-    ("arange count", lambda: fl.arange(0, 1e30), RuntimeError, "arange.*more than a tensor holds"),
+    ("arange count", lambda: fl.arange(0, 1e30), RuntimeError, "arange.*no number of elements"),
     ("integers require grad", lambda: ints([1]).requires_grad_(), RuntimeError, "requires_grad_.*int64"),
     ("random integers require grad", lambda: fl.randint(0, 3, (2,), requires_grad=True), RuntimeError, "requires_grad_.*int64"),
     ("backward of many", lambda: (ones(2, requires_grad=True) * 2).backward(), RuntimeError, r"backward.*\[2\]"),
@@ -164,7 +164,7 @@ def test_elements_that_share_memory_are_not_written(write):
 
 def test_overlap_is_exact():
     line = zeros(8)
-    with pytest.raises(RuntimeError, match=r"\[2, 3\] and strides \[1, 1\] share"):
+    with pytest.raises(RuntimeError, match="share one memory cell"):
         line.as_strided([2, 3], [1, 1]).add_(1)
     # Interleaved, but every element has its own cell.
     line.as_strided([3, 2], [2, 3]).add_(1)

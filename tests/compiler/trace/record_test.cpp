@@ -210,3 +210,76 @@ TEST_CASE("arguments of another shape are refused before anything runs") {
   CHECK_THROWS_AS(f({}), Error);
   CHECK(w.to_vector() == std::vector<double>{2, 3});
 }
+
+TEST_CASE("an argument may be a part of a larger memory, in any layout, on any run") {
+  Tensor data = arange(24, {}, 1, DType::Float32).view({4, 3, 2}).clone();
+  auto body = [](const std::vector<Tensor>& x) {
+    Tensor y = x[0] * 2;
+    y[0].add_(100);  // a strided write into a value whose layout follows the argument's
+    x[0][1].mul_(10);
+    return std::vector<Tensor>{y, x[0] + 0};
+  };
+  std::vector<double> y = {100 + 12, 100 + 14, 16, 18, 20, 22}, x = {6, 7, 80, 90, 10, 11};
+  auto check = [&](const std::vector<Tensor>& outputs) {
+    CHECK(outputs[0].to_vector() == y);
+    CHECK(outputs[1].to_vector() == x);
+  };
+  auto second = [&] { return data.clone()[1]; };  // [[6, 7], [8, 9], [10, 11]], 6 elements into its memory
+  Tensor first = second();
+  auto f = record(body, {first});
+  check(f.first_outputs());
+  CHECK(first.to_vector() == x);
+  Tensor apart = second().clone(), permuted = second().t().clone(true).t();
+  CHECK(permuted.strides()[0] == 1);
+  for (Tensor t : {second(), apart, permuted}) {
+    check(f({t}));
+    CHECK(t.to_vector() == x);
+  }
+  Tensor columns = second().t().clone(true).t();
+  auto g = record(body, {columns});
+  check(g.first_outputs());
+  check(g({second()}));
+  auto gaps = record([](const std::vector<Tensor>& v) { return std::vector<Tensor>{v[0] * 2}; },
+                     {data.slice(2, 0, 1).expand({4, 3, 5})});
+  CHECK(gaps({data.slice(2, 1, 2).expand({4, 3, 5})})[0].sum().item() == 2 * 5 * (1 + 23) * 6);
+}
+
+TEST_CASE("what shares memory with an argument without being a part of it is refused") {
+  Tensor data = from({0, 1, 2, 3}), other = data.narrow(0, 0, 2);
+  auto body = [&](const std::vector<Tensor>& x) { return std::vector<Tensor>{x[0] + other}; };
+  CHECK_THROWS_WITH_AS(record(body, {data.narrow(0, 2, 2)}), doctest::Contains("shares memory with an argument"),
+                       Error);
+}
+
+TEST_CASE("a recording that fails when it runs gives the gradients back") {
+  Tensor w = from({1, 2}, true), grad = from({7, 7}), bad = full({1}, 9, DType::Int64);
+  w.set_grad(grad);
+  auto body = [&](const std::vector<Tensor>&) {
+    w.set_grad(Tensor());
+    w.index_select(0, bad).sum().backward();
+    return std::vector<Tensor>{};
+  };
+  CHECK_THROWS_AS(record(body, {}), IndexError);
+  CHECK(w.grad().is_same(grad));
+  CHECK(w.grad().to_vector() == std::vector<double>{7, 7});
+}
+
+TEST_CASE("backward in one recording of what another recording made") {
+  Tensor w = from({1, 2}, true), loss;
+  record(
+      [&](const std::vector<Tensor>&) {
+        Tensor y = w * 1;
+        for (int i = 0; i < 5; ++i) y = y * y;
+        loss = y.sum();
+        return std::vector<Tensor>{};
+      },
+      {});
+  auto f = record(
+      [&](const std::vector<Tensor>&) {
+        loss.backward();
+        return std::vector<Tensor>{};
+      },
+      {});
+  CHECK(w.grad().to_vector() == std::vector<double>{32, 32.0 * (int64_t{1} << 31)});
+  check_round_trip(f.graph());
+}
