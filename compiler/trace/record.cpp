@@ -145,6 +145,7 @@ RecordedFunction record(const RecordedBody& f, const std::vector<Tensor>& args, 
   {
     trace::RecordingScope scope(recorder);
     results = f(args);
+    recorder.check_cells();
     for (const Tensor& t : results) recorder.graph().outputs.push_back(recorder.value_of(t));
   }
   out.num_results_ = results.size();

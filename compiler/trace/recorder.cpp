@@ -150,8 +150,18 @@ ir::CellRef Recorder::cell_ref(const CellPtr& cell) {
     if (cells_[i] == cell) return {static_cast<int32_t>(i)};
   }
   cells_.push_back(cell);
+  first_read_.push_back(cell->get());
   graph_.cells.push_back(cell->name());
   return {static_cast<int32_t>(cells_.size() - 1)};
+}
+
+void Recorder::check_cells() const {
+  for (size_t i = 0; i < cells_.size(); ++i) {
+    double before = first_read_[i], now = cells_[i]->get();
+    FUSELET_CHECK(before == now || (before != before && now != now), graph_.name, ": the cell '", cells_[i]->name(),
+                  "' has been set from ", before, " to ", now,
+                  " after the recording had read it; change it between runs (step a learning rate's schedule outside)");
+  }
 }
 
 void Recorder::record_advance(HostCell& cell, double by) {

@@ -68,6 +68,9 @@ class Recorder final : public Recording {
   // The input that a tensor met outside the recording was lifted to; lifts it if it is new.
   int32_t input_of(const Tensor& t) { return group_of(t).input; }
   const std::vector<CellPtr>& cells() const { return cells_; }
+  // Error if a cell has been set since the recording read it: the read happens when the graph runs, so it would see a
+  // number that the function set afterwards.
+  void check_cells() const;
 
  private:
   AliasGroup& group_of(const Tensor& t);
@@ -85,6 +88,7 @@ class Recorder final : public Recording {
   std::vector<Tensor> lifted_;
   std::vector<ChangedGrad> changed_grads_;
   std::vector<CellPtr> cells_;
+  std::vector<double> first_read_;  // the value of each cell when it was met
   int32_t num_arguments_ = 0;
   const ir::Origin* forced_origin_ = nullptr;
 };

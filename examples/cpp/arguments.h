@@ -44,6 +44,12 @@ class Arguments {
     std::abort();
   }
   int64_t integer(std::string_view name) const { return number<int64_t>(name); }
+  // At least 1.
+  int64_t count(std::string_view name) const {
+    int64_t value = integer(name);
+    if (value < 1) refuse("--" + std::string(name) + " must be positive, got " + text(name));
+    return value;
+  }
   double real(std::string_view name) const { return number<double>(name); }
 
   [[noreturn]] void refuse(const std::string& what) const {

@@ -156,22 +156,27 @@ double held_out_loss(CharGpt& model, const data::TextWindows& windows) {
 int run(const Arguments& arguments) {
   if (int64_t threads = arguments.integer("threads"); threads > 0) set_num_threads(static_cast<int>(threads));
   uint64_t seed = static_cast<uint64_t>(arguments.integer("seed"));
-  int64_t steps = arguments.integer("steps"), context = arguments.integer("context");
+  int64_t steps = arguments.count("steps"), context = arguments.count("context");
+  if (arguments.count("width") % arguments.count("heads") != 0)
+    arguments.refuse("--width " + arguments.text("width") + " is no multiple of --heads " + arguments.text("heads"));
+  std::string prompt = arguments.text("prompt");
+  if (prompt.empty()) arguments.refuse("--prompt needs at least one character");
   manual_seed(seed);
 
   std::string text = arguments.text("text").empty() ? own_sources() : data::read_file(arguments.text("text"));
   data::CharVocabulary vocabulary(text);
   Tensor tokens = vocabulary.encode(text);
+  vocabulary.encode(prompt);  // said before the training rather than after it
   int64_t cut = tokens.size(0) * 9 / 10;
   data::TextWindows training(tokens.slice(0, 0, cut), context), held_out(tokens.slice(0, cut), context);
   data::DataLoader loader(training,
-                          {.batch_size = arguments.integer("batch"), .shuffle = true, .seed = seed, .drop_last = true});
+                          {.batch_size = arguments.count("batch"), .shuffle = true, .seed = seed, .drop_last = true});
 
   CharGpt model({.vocabulary = vocabulary.size(),
                  .context = context,
-                 .width = arguments.integer("width"),
-                 .heads = arguments.integer("heads"),
-                 .layers = arguments.integer("layers"),
+                 .width = arguments.count("width"),
+                 .heads = arguments.count("heads"),
+                 .layers = arguments.count("layers"),
                  .dropout = arguments.real("dropout")});
   // Vectors (biases and norms) do not decay.
   optim::Group<optim::AdamWOptions> matrices{{},
@@ -209,7 +214,7 @@ int run(const Arguments& arguments) {
     save_checkpoint(arguments.text("save"), checkpoint);
   };
 
-  int64_t report_every = std::max<int64_t>(arguments.integer("report"), 1);
+  int64_t report_every = arguments.count("report");
   ProgressBar bar(steps - step, {.label = "training", .unit = "step", .quiet = arguments.text("progress") == "off"});
   while (step < steps) {
     for (const data::Example& batch : loader) {
@@ -232,7 +237,6 @@ int run(const Arguments& arguments) {
     }
   }
   bar.finish();
-  std::string prompt = arguments.text("prompt");
   std::printf("--- sample ---\n%s\n",
               sample(model, vocabulary, prompt, arguments.integer("sample"), arguments.real("temperature")).c_str());
   std::printf("held-out loss %.4f\n", held_out_loss(model, held_out));

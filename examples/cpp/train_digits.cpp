@@ -61,7 +61,7 @@ int run(const Arguments& arguments) {
   if (name != "mlp" && name != "cnn") arguments.refuse("--model takes mlp or cnn");
   if (int64_t threads = arguments.integer("threads"); threads > 0) set_num_threads(static_cast<int>(threads));
   uint64_t seed = static_cast<uint64_t>(arguments.integer("seed"));
-  int64_t epochs = arguments.integer("epochs");
+  int64_t epochs = arguments.count("epochs");
   manual_seed(seed);
 
   fs::path folder = find_data(arguments.text("data"));

@@ -89,6 +89,9 @@ class Vocabulary:
         self.number = {c: i for i, c in enumerate(self.characters)}
 
     def encode(self, text):
+        for c in text:
+            if c not in self.number:
+                sys.exit(f"train_char_gpt: the character {c!r} is not in the training text")
         return fl.tensor([self.number[c] for c in text], dtype=fl.int64)
 
     def decode(self, tokens):
@@ -136,12 +139,19 @@ def sample(model, vocabulary, prompt, length, temperature):
     return vocabulary.decode(tokens)
 
 
+def count(text):
+    """An option's number, at least 1."""
+    if int(text) < 1:
+        raise argparse.ArgumentTypeError(f"must be positive, got {text}")
+    return int(text)
+
+
 def main():
     parser = argparse.ArgumentParser(description="trains a small GPT on characters")
     parser.add_argument("--text", help="a UTF-8 file; the project's own sources by default")
-    for name, kind, default in (("steps", int, 600), ("batch", int, 16), ("context", int, 64), ("width", int, 96),
-                                ("heads", int, 4), ("layers", int, 3), ("dropout", float, 0.1), ("lr", float, 3e-3),
-                                ("seed", int, 0), ("threads", int, 0), ("report", int, 100), ("sample", int, 300),
+    for name, kind, default in (("steps", count, 600), ("batch", count, 16), ("context", count, 64), ("width", count, 96),
+                                ("heads", count, 4), ("layers", count, 3), ("dropout", float, 0.0), ("lr", float, 3e-3),
+                                ("seed", int, 0), ("threads", int, 0), ("report", count, 100), ("sample", int, 400),
                                 ("temperature", float, 0.8)):
         parser.add_argument(f"--{name}", type=kind, default=default)
     parser.add_argument("--prompt", default="namespace fuselet {\n")
@@ -149,6 +159,10 @@ def main():
     parser.add_argument("--resume", help="goes on from this checkpoint")
     parser.add_argument("--progress", choices=["on", "off"], default="on")
     options = parser.parse_args()
+    if options.width % options.heads:
+        parser.error(f"--width {options.width} is no multiple of --heads {options.heads}")
+    if not options.prompt:
+        parser.error("--prompt needs at least one character")
     if options.threads:
         fl.set_num_threads(options.threads)
     fl.manual_seed(options.seed)
@@ -157,6 +171,9 @@ def main():
     vocabulary = Vocabulary(text)
     tokens = vocabulary.encode(text)
     cut = len(text) * 9 // 10
+    if len(text) - cut <= options.context + 1:
+        sys.exit(f"train_char_gpt: a text of {len(text)} characters is too short for --context {options.context}")
+    vocabulary.encode(options.prompt)  # said before the training rather than after it
     order = fl.Generator().manual_seed(options.seed)
 
     model = CharGpt(len(vocabulary.characters), options.context, options.width, options.heads, options.layers, options.dropout)
@@ -211,4 +228,7 @@ def main():
 
 
 if __name__ == "__main__":
-    main()
+    try:
+        main()
+    except OSError as error:
+        sys.exit(f"train_char_gpt: {error}")

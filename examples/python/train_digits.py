@@ -49,10 +49,17 @@ def evaluate(model, examples):
     return loss, (logits.argmax(1) == labels).float().mean().item()
 
 
+def count(text):
+    """An option's number, at least 1."""
+    if int(text) < 1:
+        raise argparse.ArgumentTypeError(f"must be positive, got {text}")
+    return int(text)
+
+
 def main():
     parser = argparse.ArgumentParser(description="trains a classifier of handwritten digits")
     parser.add_argument("--model", choices=["mlp", "cnn"], default="cnn")
-    parser.add_argument("--epochs", type=int, default=12, help="passes over the training images")
+    parser.add_argument("--epochs", type=count, default=20, help="passes over the training images")
     parser.add_argument("--seed", type=int, default=0, help="of weights, dropout and order")
     parser.add_argument("--threads", type=int, default=0, help="0 for all cores")
     parser.add_argument("--data", type=Path, default=DATA, help="folder of the digits")
@@ -75,7 +82,7 @@ def main():
     loader = DataLoader(training, batch_size=BATCH, shuffle=True, drop_last=True, generator=order)
 
     model = make_model(options.model)
-    optimizer = fl.optim.AdamW(model.parameters(), lr=2e-3)
+    optimizer = fl.optim.AdamW(model.parameters(), lr=3e-3)
     scheduler = fl.optim.lr_scheduler.CosineAnnealingLR(optimizer, options.epochs * len(loader))
     print(f"{options.model}, {len(training)} training and {len(test)} test images\n{model}")
 
@@ -115,4 +122,7 @@ def main():
 
 
 if __name__ == "__main__":
-    main()
+    try:
+        main()
+    except OSError as error:
+        sys.exit(f"train_digits: {error}")

@@ -134,13 +134,13 @@ void add_autograd(py::module_& m) {
 
   m.def("_backward",
         [](const std::vector<Tensor>& outputs, const std::vector<Tensor>& grads, bool retain_graph, bool create_graph) {
-          CapturedLine line(create_graph);
+          CapturedLine line(create_graph || dispatch_state().recording);
           GilRelease release;
           backward(outputs, grads, {retain_graph, create_graph});
         });
   m.def("_grad", [](const std::vector<Tensor>& outputs, const std::vector<Tensor>& inputs,
                     const std::vector<Tensor>& grads, bool retain_graph, bool create_graph, bool allow_unused) {
-    CapturedLine line(create_graph);
+    CapturedLine line(create_graph || dispatch_state().recording);
     GilRelease release;
     return grad(outputs, inputs, grads, {retain_graph, create_graph}, allow_unused);
   });

@@ -15,7 +15,7 @@ HEADER = '''# Assembled by frontend/python/make_stubs.py; edit the sources, not 
 from collections.abc import Sequence
 from typing import Any
 
-from . import autograd as autograd, cuda as cuda, nn as nn, optim as optim, utils as utils
+from . import autograd as autograd, compiler as compiler, cuda as cuda, nn as nn, optim as optim, utils as utils
 from .grad_mode import (enable_grad as enable_grad, inference_mode as inference_mode, no_grad as no_grad,
                         set_grad_enabled as set_grad_enabled)
 from .number_limits import finfo as finfo, iinfo as iinfo

@@ -11,6 +11,7 @@
 #include "frontend/python/generators.h"
 #include "frontend/python/operators.h"
 #include "frontend/python/python_error.h"
+#include "frontend/python/recording_bindings.h"
 #include "frontend/python/small_objects.h"
 #include "frontend/python/tensor_caster.h"
 #include "frontend/python/tensor_data.h"
@@ -114,6 +115,7 @@ PYBIND11_MODULE(_C, m) {
   add_making(m);
   add_settings(m);
   add_autograd(m);
+  add_recording(m);
 }
 
 }  // namespace fuselet::python

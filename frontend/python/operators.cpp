@@ -71,7 +71,32 @@ bool mutates(const Op& op) {
 // Texts that method tables point at; they live as long as the process.
 const char* keep(std::string text) { return (new std::string(std::move(text)))->c_str(); }
 
-// The signature line that inspect reads, then the row's doc and schema.
+// What the row says of shapes, dtypes, memory, derivatives and errors.
+std::string facts_of(const Op& op) {
+  std::string out;
+  int operands = 0;
+  bool names_dimension = false;
+  for (const ArgSpec& a : op.args) {
+    operands += a.type == ArgType::Tensor || a.type == ArgType::Operand;
+    names_dimension |= std::string_view(a.name).starts_with("dim");
+  }
+  if (op.kind == OpKind::Pointwise && operands > 1) out += "Shapes broadcast. ";
+  if (op.promotion == Promotion::Same) {
+    out += operands > 1 ? "The result has the promoted dtype. " : "The result has the dtype of self. ";
+  }
+  if (op.promotion == Promotion::Float)
+    out += "The result has the promoted dtype; integers become the default floating dtype. ";
+  if (op.promotion == Promotion::Bool) out += "The result is bool. ";
+  if (op.kind == OpKind::View) out += "A view: it shares the memory of self. ";
+  if (op.kind == OpKind::Random) out += "Takes one draw of the generator. ";
+  if (operands > 0 && op.kind != OpKind::Composite)
+    out += op.differentiable ? "Differentiable. " : "Not differentiable. ";
+  if (operands > 0) out += "RuntimeError where shapes or dtypes do not fit";
+  if (names_dimension) out += ", IndexError for a dimension out of range";
+  return operands > 0 ? out + "." : out;
+}
+
+// The signature line that inspect reads, then the row's doc, facts and schema.
 const char* doc_of(const Op& op, bool method, bool in_place) {
   std::string name = std::string(op.name) + (in_place ? "_" : "");
   std::string out = name + "(" + (method ? "$self" : "$module");
@@ -81,6 +106,7 @@ const char* doc_of(const Op& op, bool method, bool in_place) {
   }
   out += ")\n--\n\n" + std::string(op.doc);
   if (in_place) out += " Written into self, which is returned.";
+  if (std::string facts = facts_of(op); !facts.empty()) out += "\n\n" + facts;
   return keep(out + "\n\n" + op.schema);
 }
 

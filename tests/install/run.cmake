@@ -13,6 +13,8 @@ endfunction()
 
 run(${CMAKE_COMMAND} --install ${BUILD_DIR} --prefix ${work}/prefix)
 run(${CMAKE_COMMAND} -S ${SOURCE_DIR} -B ${work}/build -G Ninja -D CMAKE_BUILD_TYPE=Release
-    -D CMAKE_CXX_COMPILER=${CXX_COMPILER} -D CMAKE_PREFIX_PATH=${work}/prefix)
+    -D CMAKE_CXX_COMPILER=${CXX_COMPILER} -D CMAKE_PREFIX_PATH=${work}/prefix
+    -D README=${SOURCE_DIR}/../../README.md)
 run(${CMAKE_COMMAND} --build ${work}/build)
 run(${work}/build/uses_fuselet)
+run(${work}/build/readme_example)

@@ -265,3 +265,18 @@ def test_numerics_of_the_catalogue():
             x = fl.tensor([-2.0, 0.5, 2.0], requires_grad=True)
             x.clamp(low, high).sum().backward()
             assert x.grad.tolist() == [0, 1, 0]
+
+
+def test_log1p_keeps_what_the_sum_with_one_would_lose():
+    values = [1e-10, -1e-9, 1e-7, 3e-4, -0.5, 0.0, 3.0, 1e30]
+    x = fl.tensor(values, requires_grad=True)
+    y = fl.log1p(x)
+    assert y.tolist() == pytest.approx([math.log1p(v) for v in values], rel=2e-7)
+    y.sum().backward()
+    assert x.grad.tolist() == pytest.approx([1 / (1 + v) for v in values], rel=2e-7)
+    assert fl.log1p(fl.tensor([-1.0, math.inf])).tolist() == [-math.inf, math.inf]
+    assert math.isnan(fl.log1p(fl.tensor(math.nan)).item()) and math.isnan(fl.log1p(fl.tensor(-2.0)).item())
+    # A confident logit has a small loss, not none.
+    loss = fl.nn.functional.binary_cross_entropy_with_logits(fl.tensor([30.0]), fl.tensor([1.0]))
+    assert loss.item() == pytest.approx(math.log1p(math.exp(-30)), rel=1e-5)
+    assert fl.nn.functional.softplus(fl.tensor([-20.0])).item() == pytest.approx(math.log1p(math.exp(-20)), rel=1e-5)

@@ -98,3 +98,24 @@ def test_a_failed_save_leaves_the_old_file(tmp_path):
     with pytest.raises(TypeError, match="dict of tensors"):
         fl.save([1], tmp_path / "b.safetensors")
     assert os.listdir(tmp_path) == ["a.pt"]
+
+
+def test_equal_states_give_equal_files_with_ordinary_permissions(tmp_path, monkeypatch):
+    import time
+
+    state = {"w": fl.ones(3), "step": 4}
+    fl.save(state, tmp_path / "first")
+    later = time.localtime(time.time() + 86400)
+    monkeypatch.setattr(time, "localtime", lambda *_: later)
+    fl.save(state, tmp_path / "second")
+    assert (tmp_path / "first").read_bytes() == (tmp_path / "second").read_bytes()
+    (tmp_path / "plain").write_bytes(b"")
+    assert (tmp_path / "first").stat().st_mode == (tmp_path / "plain").stat().st_mode
+    assert sorted(p.name for p in tmp_path.iterdir()) == ["first", "plain", "second"]
+
+
+def test_a_folder_that_is_not_there_is_named_as_it_was_given(tmp_path):
+    path = tmp_path / "missing" / "model"
+    with pytest.raises(FileNotFoundError) as caught:
+        fl.save({"w": fl.ones(3)}, path)
+    assert caught.value.filename == str(path)

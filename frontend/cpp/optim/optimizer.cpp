@@ -10,7 +10,7 @@ namespace {
 
 // Made outside a running recording, which then binds it as state; made inside, every replay would begin with zeros.
 Tensor lasting_zeros(const Tensor& like) {
-  LayerGuard match(Layer::Match, false), functionalise(Layer::Functionalise, false), trace(Layer::Trace, false);
+  PauseRecordingGuard pause;
   return zeros(like.sizes(), like.dtype(), like.device());
 }
 

@@ -65,7 +65,7 @@ def set_rng_state(state):
 
 _C._install_line_hook(_os.path.dirname(_os.path.abspath(__file__)) + _os.sep)
 
-from . import autograd, cuda, nn, optim, utils  # noqa: E402
+from . import autograd, compiler, cuda, nn, optim, utils  # noqa: E402
 from .saving import load, save  # noqa: E402
 
 __version__ = "0.1.0"

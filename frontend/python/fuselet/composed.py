@@ -68,12 +68,14 @@ def chunk(input, chunks, dim=0):
 
 
 def hstack(tensors):
+    """Joined along dimension 1, or 0 for 1-d tensors."""
     if not tensors:
         raise RuntimeError("hstack: expected at least one tensor")
     return _F.cat(list(tensors), 0 if tensors[0].dim() == 1 else 1)
 
 
 def vstack(tensors):
+    """Joined along dimension 0; 1-d tensors count as rows."""
     if not tensors:
         raise RuntimeError("vstack: expected at least one tensor")
     return _F.cat([t.unsqueeze(0) if t.dim() == 1 else t for t in tensors], 0)
@@ -89,6 +91,7 @@ def flip(input, *dims):
 
 
 def roll(input, shifts, dims=None):
+    """Entries moved by `shifts` along `dims` (along the flattened tensor without dims); those pushed out come in again."""
     if dims is None:
         return roll(input.reshape(-1), shifts, 0).view(input.shape)
     pairs = [(shifts, dims)] if isinstance(shifts, int) else zip(shifts, dims)
@@ -116,12 +119,14 @@ def repeat(input, *repeats):
 
 
 def tile(input, *dims):
+    """repeat(), where missing leading counts are 1."""
     if len(dims) == 1 and not isinstance(dims[0], int):
         dims = tuple(dims[0])
     return repeat(input, *((1,) * (input.dim() - len(dims)) + tuple(dims)))
 
 
 def movedim(input, source, destination):
+    """Dimension `source` at place `destination`, the others in their order."""
     source, destination = (_wrap_dim(d, input.dim(), "movedim") for d in (source, destination))
     order = [d for d in range(input.dim()) if d != source]
     order.insert(destination, source)
@@ -129,10 +134,12 @@ def movedim(input, source, destination):
 
 
 def swapaxes(input, dim0, dim1):
+    """transpose()."""
     return input.transpose(dim0, dim1)
 
 
 def unflatten(input, dim, sizes):
+    """Dimension `dim` as several of the given sizes, whose product it is."""
     dim = _wrap_dim(dim, input.dim(), "unflatten")
     return input.reshape(list(input.shape[:dim]) + list(sizes) + list(input.shape[dim + 1:]))
 
@@ -190,6 +197,7 @@ def min(input, dim=None, keepdim=False):
 
 
 def argmin(input, dim=None, keepdim=False):
+    """int64 index of the first smallest element over `dim`, or of the flattened tensor; NaN counts as smallest."""
     return _F.argmax(_in_reverse(input), dim, keepdim)
 
 
@@ -203,18 +211,22 @@ def var(input, dim=None, unbiased=None, *, correction=None, keepdim=False):
 
 
 def std(input, dim=None, unbiased=None, *, correction=None, keepdim=False):
+    """Square root of var()."""
     return _narrow(var(_wide(input), dim, unbiased, correction=correction, keepdim=keepdim).sqrt(), input)
 
 
 def all(input, dim=None, keepdim=False):
+    """Whether all elements (over `dim`) are nonzero, as a bool tensor."""
     return (input == 0).sum(_reduce_arguments(dim), keepdim) == 0
 
 
 def any(input, dim=None, keepdim=False):
+    """Whether an element (over `dim`) is nonzero, as a bool tensor."""
     return (input != 0).sum(_reduce_arguments(dim), keepdim) != 0
 
 
 def count_nonzero(input, dim=None):
+    """int64 number of nonzero elements over `dim`."""
     return (input != 0).sum(_reduce_arguments(dim))
 
 
@@ -289,14 +301,17 @@ def topk(input, k, dim=-1, largest=True, sorted=True):
 
 # ---- questions
 def isinf(input):
+    """True where an element is infinite."""
     return input.abs() == math.inf
 
 
 def isfinite(input):
+    """True where an element is neither infinite nor NaN."""
     return input.abs() < math.inf
 
 
 def isclose(input, other, rtol=1e-5, atol=1e-8, equal_nan=False):
+    """True where |input - other| <= atol + rtol |other|; equal infinities are close, NaN only with equal_nan."""
     close = (input - other).abs() <= atol + rtol * other.abs()
     close = _F.logical_or(close, input == other)
     close = _F.logical_and(close, _F.logical_or(isfinite(other), input == other))
@@ -306,6 +321,7 @@ def isclose(input, other, rtol=1e-5, atol=1e-8, equal_nan=False):
 
 
 def allclose(input, other, rtol=1e-5, atol=1e-8, equal_nan=False):
+    """Whether isclose() everywhere; a Python bool."""
     return bool(all(isclose(input, other, rtol, atol, equal_nan)).item())
 
 
@@ -316,46 +332,57 @@ def equal(input, other):
 
 # ---- pointwise
 def log2(input):
+    """Logarithm to base 2."""
     return _F.log(input) * (1 / math.log(2))
 
 
 def log10(input):
+    """Logarithm to base 10."""
     return _F.log(input) * (1 / math.log(10))
 
 
 def tan(input):
+    """sin(input) / cos(input)."""
     return _F.sin(input) / _F.cos(input)
 
 
 def lerp(input, end, weight):
+    """input + weight (end - input)."""
     return input + weight * (end - input)
 
 
 def addcmul(input, tensor1, tensor2, *, value=1):
+    """input + value tensor1 tensor2."""
     return input + value * tensor1 * tensor2
 
 
 def addcdiv(input, tensor1, tensor2, *, value=1):
+    """input + value tensor1 / tensor2."""
     return input + value * tensor1 / tensor2
 
 
 def floor_divide(input, other):
+    """input // other, rounded down."""
     return input // other
 
 
 def remainder(input, other):
+    """input % other, with the sign of other."""
     return input % other
 
 
 def true_divide(input, other):
+    """input / other."""
     return input / other
 
 
 def outer(input, other):
+    """(N), (M) -> (N, M): every product of two elements."""
     return input.unsqueeze(1) * other.unsqueeze(0)
 
 
 def dot(input, other):
+    """(N), (N) -> (): the sum of products."""
     if input.dim() != 1 or other.dim() != 1:
         raise RuntimeError(f"dot: expected vectors of one length, got shapes {list(input.shape)} and {list(other.shape)}")
     return _F.matmul(input, other)

@@ -11,7 +11,7 @@ import io
 import json
 import os
 import pickle
-import tempfile
+import secrets
 import zipfile
 import zlib
 
@@ -28,8 +28,12 @@ def save(obj, f):
     if path is None:
         f.write(data)
         return
-    folder = os.path.dirname(os.path.abspath(path))
-    handle, temporary = tempfile.mkstemp(dir=folder, prefix=".saving-")
+    temporary = f"{path}.{secrets.token_hex(4)}"
+    try:
+        # With the permissions of any new file, which a temporary file of the tempfile module has not.
+        handle = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o666)
+    except OSError as error:
+        raise type(error)(error.errno, error.strerror, path) from None
     try:
         with os.fdopen(handle, "wb") as out:
             out.write(data)
@@ -160,10 +164,10 @@ def _to_archive(obj):
     _Pickler(structure, members).dump(obj)
     out = io.BytesIO()
     with zipfile.ZipFile(out, "w", zipfile.ZIP_STORED) as archive:
-        archive.writestr("format", _MAGIC)
-        archive.writestr("structure", structure.getvalue())
-        for key, data, _ in members:
-            archive.writestr(key, data)
+        entries = [("format", _MAGIC.encode()), ("structure", structure.getvalue())]
+        for key, data in entries + [(key, data) for key, data, _ in members]:
+            # Without the time of day, so that equal states give equal files.
+            archive.writestr(zipfile.ZipInfo(key), data)
     return out.getvalue()
 
 

@@ -283,3 +283,15 @@ TEST_CASE("backward in one recording of what another recording made") {
   CHECK(w.grad().to_vector() == std::vector<double>{32, 32.0 * (int64_t{1} << 31)});
   check_round_trip(f.graph());
 }
+
+TEST_CASE("a cell that is set after it was read is refused: the run would read the new number in the old one's place") {
+  auto lr = make_intrusive<HostCell>(0.5, "lr");
+  Tensor w = from({1});
+  auto body = [&](const std::vector<Tensor>&) {
+    w.mul_(Operand(lr));
+    lr->set(0.25);
+    return std::vector<Tensor>{};
+  };
+  CHECK_THROWS_WITH_AS(record(body, {}), doctest::Contains("the cell 'lr' has been set from 0.5 to 0.25"), Error);
+  CHECK(w.item() == 1);
+}

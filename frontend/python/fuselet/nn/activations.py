@@ -52,11 +52,15 @@ class SiLU(Module):
 
 
 class Tanh(Module):
+    """tanh(x)."""
+
     def forward(self, input):
         return input.tanh()
 
 
 class Sigmoid(Module):
+    """1 / (1 + exp(-x))."""
+
     def forward(self, input):
         return input.sigmoid()
 
@@ -91,6 +95,8 @@ class Softplus(Module):
 
 
 class Softmax(Module):
+    """exp(x) / sum(exp(x)) along dim; see functional.softmax."""
+
     def __init__(self, dim=-1):
         super().__init__()
         self.dim = dim

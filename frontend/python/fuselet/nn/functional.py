@@ -13,16 +13,22 @@ sigmoid, tanh, silu = _F.sigmoid, _F.tanh, _F.silu
 
 
 def relu(input, inplace=False):
-    """max(input, 0); NaN stays NaN."""
+    """max(input, 0) for any shape and dtype; NaN stays NaN; the gradient at 0 is 0."""
     return input.relu_() if inplace else _F.relu(input)
 
 
 def softmax(input, dim=-1, dtype=None):
-    """exp(input) / its sum along dim. A slice of -inf alone gives NaN."""
+    """exp(input - max) / sum(exp(input - max)) along dim: positive numbers that sum to 1.
+
+    input: any shape, floating (with dtype, converted to that first); the result has the same shape and dtype.
+    A slice of -inf alone gives NaN; safe_softmax gives 0. RuntimeError for integers, IndexError for a
+    dimension out of range."""
     return _F.softmax(input, dim, dtype)
 
 
 def log_softmax(input, dim=-1, dtype=None):
+    """input - max - log(sum(exp(input - max))) along dim, which stays finite where log(softmax) would not.
+    Shapes, dtypes and errors as for softmax."""
     return _F.log_softmax(input, dim, dtype)
 
 
@@ -33,12 +39,17 @@ def safe_softmax(input, dim=-1):
 
 
 def layer_norm(input, normalized_shape, weight=None, bias=None, eps=1e-5):
-    """Normalised over the trailing dimensions normalized_shape, then times weight plus bias."""
+    """(input - mean) / sqrt(var + eps) * weight + bias, mean and biased variance over the trailing dimensions
+    normalized_shape (Ba et al. 2016).
+
+    input (…, *normalized_shape), floating; weight and bias of shape normalized_shape. The statistics of 16-bit
+    inputs are float32. RuntimeError where input does not end in normalized_shape."""
     return _F.layer_norm(input, normalized_shape, weight, bias, eps)
 
 
 def embedding(input, weight, padding_idx=None):
-    """Rows of weight (V, D) at the indices `input`; padding_idx gets no gradient."""
+    """Rows of weight (V, D) at the integers `input` (…): shape (…, D), dtype of weight. The row padding_idx
+    gets no gradient. IndexError for an index outside [-V, V)."""
     if padding_idx is not None and padding_idx < 0:
         if padding_idx < -weight.size(0):
             raise IndexError(f"embedding: padding_idx {padding_idx} is out of range for {weight.size(0)} rows")
@@ -47,16 +58,21 @@ def embedding(input, weight, padding_idx=None):
 
 
 def max_pool2d(input, kernel_size, stride=None, padding=0):
-    """Largest element of each window of (N, C, H, W)."""
+    """Largest element of each window of (N, C, H, W): (N, C, H', W') with H' = floor((H + 2 padding - kernel) /
+    stride) + 1. Sizes are a number or a pair (height, width); stride defaults to kernel_size, and padding is at
+    most half of it. NaN wins. RuntimeError for other shapes or an empty result."""
     return _F.max_pool2d(input, kernel_size, [] if stride is None else stride, padding)
 
 
 def dropout(input, p=0.5, training=True, inplace=False):
-    """Elements zeroed with probability p and the rest scaled by 1 / (1 - p), while training."""
+    """While training, elements zeroed with probability p and the rest scaled by 1 / (1 - p) (Srivastava et al.
+    2014); else the input itself. Takes one draw of the default generator. p is rounded to a multiple of 2^-16,
+    and the scale uses the rounded one. RuntimeError for p outside [0, 1] or an integer input."""
     return _F.dropout(input, p, training)
 
 
 def leaky_relu(input, negative_slope=0.01):
+    """input where positive, else negative_slope input."""
     return _F.where(input > 0, input, input * negative_slope)
 
 
@@ -66,6 +82,7 @@ def _expm1(input):
 
 
 def elu(input, alpha=1.0):
+    """input where positive, else alpha (exp(input) - 1)."""
     return _F.where(input > 0, input, _expm1(_F.minimum(input, 0)) * alpha)
 
 
@@ -114,7 +131,11 @@ def normalize(input, p=2.0, dim=1, eps=1e-12):
 
 
 def scaled_dot_product_attention(query, key, value, attn_mask=None, dropout_p=0.0, is_causal=False, scale=None):
-    """query (…, T, D), key (…, S, D), value (…, S, E) -> (…, T, E). A bool mask is True where a key is seen."""
+    """softmax(query @ key.T * scale) @ value (Vaswani et al. 2017), scale being 1 / sqrt(D) by default.
+
+    query (…, T, D), key (…, S, D), value (…, S, E) -> (…, T, E). attn_mask broadcasts to (…, T, S): a bool one is
+    True where a key is seen, a floating one is added. is_causal lets row t see the keys up to t. A row that sees
+    nothing gives 0. Dropout takes place whenever dropout_p > 0."""
     scale = 1 / math.sqrt(query.size(-1)) if scale is None else scale
     scores = (query * scale) @ key.transpose(-2, -1)
     if is_causal:
@@ -142,17 +163,23 @@ def _check_shapes(input, target, name):
 
 def cross_entropy(input, target, weight=None, size_average=None, ignore_index=-100, reduce=None, reduction="mean",
                   label_smoothing=0.0):
-    """Cross entropy of logits (N, C), (C) or (N, C, …) and integer class targets. Rows whose target is
-    ignore_index count for nothing; a mean over none is NaN."""
+    """-log(softmax(input))[target], weighted by class; label_smoothing mixes in the mean over all classes.
+
+    input: logits (N, C), (C) or (N, C, …), floating; target: integer classes, input's shape without C. Rows whose
+    target is ignore_index count for nothing; 'mean' divides by the weights of the rest (a mean over none is
+    NaN), 'none' has target's shape. RuntimeError where shapes or dtypes do not fit, IndexError for a class
+    outside [0, C). Class probabilities as targets, size_average and reduce are not supported."""
     return _F.cross_entropy(input, target, weight, reduction, ignore_index, label_smoothing)
 
 
 def mse_loss(input, target, reduction="mean"):
-    """(input - target)²; shapes must be equal: nothing broadcasts."""
+    """(input - target)², reduced by 'mean', 'sum' or 'none'; floating. RuntimeError unless the shapes are equal:
+    nothing broadcasts."""
     return _F.mse_loss(input, target, reduction)
 
 
 def l1_loss(input, target, reduction="mean"):
+    """|input - target|, reduced; the shapes must be equal."""
     _check_shapes(input, target, "l1_loss")
     return _reduced((input - target).abs(), reduction)
 
@@ -173,5 +200,6 @@ def nll_loss(input, target, weight=None, ignore_index=-100, reduction="mean"):
 
 
 def binary_cross_entropy_with_logits(input, target, reduction="mean"):
+    """-target log(p) - (1 - target) log(1 - p) with p = sigmoid(input), from the side that does not overflow."""
     _check_shapes(input, target, "binary_cross_entropy_with_logits")
     return _reduced(_F.maximum(input, 0) - input * target + _F.log1p((-input.abs()).exp()), reduction)

@@ -17,7 +17,10 @@ def _pair(value):
 
 
 class Linear(Module):
-    """x (…, in_features) -> (…, out_features): x @ weight.T + bias. Weights uniform in ±1/sqrt(in_features)."""
+    """x (…, in_features) -> (…, out_features): x @ weight.T + bias.
+
+    weight (out_features, in_features) and bias (out_features), of the default floating dtype unless dtype says
+    otherwise, start uniform in ±1/sqrt(in_features). RuntimeError where x has another last size or dtype."""
 
     def __init__(self, in_features, out_features, bias=True, device=None, dtype=None):
         super().__init__()
@@ -43,7 +46,12 @@ class Linear(Module):
 
 
 class Conv2d(Module):
-    """x (N, in_channels, H, W) -> (N, out_channels, H', W'), cross-correlation with square or given kernels."""
+    """Cross-correlation: x (N, in_channels, H, W) -> (N, out_channels, H', W') with
+    H' = floor((H + 2 padding - kernel) / stride) + 1, W' likewise.
+
+    kernel_size, stride and padding are a number or a pair (height, width). weight (out_channels, in_channels,
+    kernel height, kernel width) and bias (out_channels) start uniform in ±1/sqrt(in_channels · kernel area).
+    RuntimeError for other shapes or dtypes; NotImplementedError for dilation or groups."""
 
     def __init__(self, in_channels, out_channels, kernel_size, stride=1, padding=0, dilation=1, groups=1, bias=True,
                  device=None, dtype=None):
@@ -78,7 +86,7 @@ class Conv2d(Module):
 
 
 class MaxPool2d(Module):
-    """The largest element of each window of (N, C, H, W)."""
+    """The largest element of each window of (N, C, H, W); see functional.max_pool2d."""
 
     def __init__(self, kernel_size, stride=None, padding=0):
         super().__init__()
@@ -93,7 +101,10 @@ class MaxPool2d(Module):
 
 
 class Embedding(Module):
-    """Indices of any shape -> rows of weight (num_embeddings, embedding_dim). padding_idx gets no gradient."""
+    """Integers (…) -> rows of weight (num_embeddings, embedding_dim): (…, embedding_dim).
+
+    weight starts normal, of mean 0 and variance 1; the row padding_idx starts as 0 and gets no gradient.
+    IndexError for an index outside [0, num_embeddings)."""
 
     def __init__(self, num_embeddings, embedding_dim, padding_idx=None, device=None, dtype=None):
         super().__init__()
@@ -115,7 +126,10 @@ class Embedding(Module):
 
 
 class LayerNorm(Module):
-    """Each slice over the trailing dimensions normalized_shape to mean 0 and variance 1, then weight and bias."""
+    """(x - mean) / sqrt(var + eps) * weight + bias over the trailing dimensions normalized_shape (Ba et al. 2016).
+
+    x (…, *normalized_shape) to the same; weight and bias have shape normalized_shape and start as 1 and 0.
+    RuntimeError where x does not end in normalized_shape."""
 
     def __init__(self, normalized_shape, eps=1e-5, elementwise_affine=True, bias=True, device=None, dtype=None):
         super().__init__()

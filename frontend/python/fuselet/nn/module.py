@@ -100,6 +100,7 @@ class Module:
             self._transient.add(name)
 
     def add_module(self, name, module):
+        """A submodule by name; KeyError for a name that is empty or contains a dot. None keeps the place."""
         self._check_name(name)
         if module is not None and not isinstance(module, Module):
             raise TypeError(f"add_module: '{name}' must be a Module or None")
@@ -113,6 +114,7 @@ class Module:
 
     # ---- walking the tree
     def named_modules(self, memo=None, prefix=""):
+        """(dotted name, module) of this module ("") and all below it, each once."""
         memo = set() if memo is None else memo
         if id(self) in memo:
             return
@@ -123,12 +125,15 @@ class Module:
                 yield from module.named_modules(memo, f"{prefix}.{name}" if prefix else name)
 
     def modules(self):
+        """This module and all below it, each once."""
         return (m for _, m in self.named_modules())
 
     def named_children(self):
+        """(name, module) of the modules directly below."""
         return ((name, m) for name, m in self._modules.items() if m is not None)
 
     def children(self):
+        """The modules directly below."""
         return (m for _, m in self.named_children())
 
     def _named_members(self, table, prefix, recurse, remove_duplicate=True):
@@ -145,21 +150,26 @@ class Module:
         return self._named_members("_parameters", prefix, recurse, remove_duplicate)
 
     def parameters(self, recurse=True):
+        """The parameters of this module and all below, each once."""
         return (p for _, p in self.named_parameters(recurse=recurse))
 
     def named_buffers(self, prefix="", recurse=True, remove_duplicate=True):
+        """(name, buffer) in the order of definition; a shared one once."""
         return self._named_members("_buffers", prefix, recurse, remove_duplicate)
 
     def buffers(self, recurse=True):
+        """The buffers of this module and all below, each once."""
         return (b for _, b in self.named_buffers(recurse=recurse))
 
     def get_submodule(self, target):
+        """The module of a dotted name ("" is this one)."""
         module = self
         for part in target.split(".") if target else []:
             module = module._modules[part]
         return module
 
     def get_parameter(self, target):
+        """The parameter of a dotted name."""
         path, _, name = target.rpartition(".")
         return self.get_submodule(path)._parameters[name]
 
@@ -222,9 +232,11 @@ class Module:
         return self
 
     def eval(self):
+        """train(False)."""
         return self.train(False)
 
     def requires_grad_(self, requires_grad=True):
+        """Sets requires_grad of all parameters."""
         for p in self.parameters():
             p.requires_grad_(requires_grad)
         return self
@@ -266,21 +278,27 @@ class Module:
         return self._convert(lambda t: t.to(device=device, dtype=dtype if t.is_floating_point() else None))
 
     def float(self):
+        """to(float32)."""
         return self.to(_C.float32)
 
     def double(self):
+        """to(float64)."""
         return self.to(_C.float64)
 
     def half(self):
+        """to(float16)."""
         return self.to(_C.float16)
 
     def bfloat16(self):
+        """to(bfloat16)."""
         return self.to(_C.bfloat16)
 
     def cpu(self):
+        """to("cpu")."""
         return self.to("cpu")
 
     def cuda(self, device=None):
+        """to("cuda")."""
         return self.to("cuda")
 
     # ---- hooks

@@ -8,9 +8,16 @@ from .optimizer import Optimizer
 
 
 class Adam(Optimizer):
-    """Steps of lr times the mean gradient over the root of the mean squared gradient, both corrected for
-    their start at 0. weight_decay is added to the gradient. The moments have the dtype of the parameter, or
-    state_dtype."""
+    """Step t with gradient g (Kingma and Ba 2015):
+
+        g += weight_decay p
+        m = beta1 m + (1 - beta1) g
+        v = beta2 v + (1 - beta2) g²
+        p -= lr (m / (1 - beta1^t)) / (sqrt(v / (1 - beta2^t)) + eps)
+
+    params: floating leaves, or dicts {"params": […], option: value} with options of their own. A parameter
+    without gradient is skipped and its t stands still. The moments exp_avg and exp_avg_sq have the parameter's
+    shape and dtype, or state_dtype. ValueError for options out of range, an empty list, a parameter given twice."""
 
     cell_names = ("lr", "beta1", "beta2")
     decoupled = False
@@ -37,7 +44,13 @@ class Adam(Optimizer):
 
 
 class AdamW(Adam):
-    """Adam whose decay shrinks the parameter by lr weight_decay before the update."""
+    """Adam with decoupled decay (Loshchilov and Hutter 2019): the gradient stays as it is and each step begins
+    with p -= lr weight_decay p. Parameters, state and errors as for Adam:
+
+        m = beta1 m + (1 - beta1) g
+        v = beta2 v + (1 - beta2) g²
+        p -= lr (m / (1 - beta1^t)) / (sqrt(v / (1 - beta2^t)) + eps)
+    """
 
     decoupled = True
 

@@ -144,7 +144,9 @@ class Optimizer:
         for p in params:
             state = self.state[p]
             if name not in state:
-                state[name] = make(p)
+                # Made inside a running recording, every replay would begin with zeros.
+                with _C.pause_recording():
+                    state[name] = make(p)
             found.append(state[name])
         return found
 

@@ -8,7 +8,14 @@ from .optimizer import Optimizer
 
 
 class SGD(Optimizer):
-    """p -= lr (g + weight_decay p), with momentum over a buffer of gradients; nesterov looks ahead."""
+    """A step with gradient g (momentum: Polyak 1964, its Nesterov form: Sutskever et al. 2013):
+
+        g += weight_decay p
+        b = momentum b + (1 - dampening) g        the first step: b = g
+        p -= lr b                                 with nesterov: p -= lr (g + momentum b)
+
+    params: floating leaves, or dicts {"params": […], option: value} with options of their own; those without
+    gradient are skipped. Without momentum there is no buffer. ValueError for options out of range."""
 
     def __init__(self, params, lr=1e-3, momentum=0.0, dampening=0.0, weight_decay=0.0, nesterov=False, *, maximize=False):
         if momentum < 0:
