@@ -20,6 +20,7 @@ class CustomNode final : public GradNode {
       if (!out[i].defined()) continue;
       FUSELET_CHECK(same_sizes(out[i].sizes(), input_sizes_[i]), name_, ": backward gave a gradient of shape ",
                     to_string(out[i].sizes()), " for input ", i, " of shape ", to_string(input_sizes_[i]));
+      if (out[i].dtype() != input_dtypes_[i]) out[i] = out[i].cast(input_dtypes_[i]);
     }
     return out;
   }
@@ -28,6 +29,7 @@ class CustomNode final : public GradNode {
   }
 
   std::vector<Dims> input_sizes_;
+  std::vector<DType> input_dtypes_;
 
  private:
   std::string name_;
@@ -46,6 +48,7 @@ void record_custom_function(const std::string& name, const std::vector<Tensor>& 
   for (const Tensor& t : inputs) {
     node->edges.push_back(gradient_edge(t));
     node->input_sizes_.emplace_back(t.sizes());
+    node->input_dtypes_.push_back(t.dtype());
     any = any || node->edges.back().exists();
   }
   if (!any) return;

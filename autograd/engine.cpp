@@ -62,7 +62,14 @@ class BackwardRun {
     leaf_sums_.clear();
     static std::mutex mutex;  // several threads may add to one leaf
     std::lock_guard lock(mutex);
+    for (auto& [leaf, g] : sums) prepare_sum(*leaf, g);
     for (auto& [leaf, g] : sums) add_to_grad(*leaf, std::move(g));
+    write_retained();
+  }
+
+  void write_retained() {
+    // A copy, for one gradient may have gone to several tensors.
+    for (auto& [box, g] : retained_) *box = (options_.create_graph ? g : g.clone(true)).ptr();
   }
 
  private:
@@ -166,13 +173,16 @@ class BackwardRun {
     }
   }
 
-  static void run_node_hooks(const GradNode& node, uint32_t output, Tensor& g) {
+  void run_node_hooks(const GradNode& node, uint32_t output, Tensor& g) {
     if (node.hooks.empty()) return;
     auto hooks = node.hooks;  // a hook may add and remove hooks
     for (auto& [of, hook] : hooks) {
       if (of != output || hook->removed) continue;
-      Tensor replaced = hook->run(g);
-      if (replaced.defined()) g = replaced;
+      if (hook->retained) {
+        retained_.emplace_back(hook->retained, g);
+      } else {
+        g = run_hook(hook->run, g);
+      }
     }
   }
 
@@ -181,10 +191,32 @@ class BackwardRun {
     if (!a || !a->hooks) return g;
     auto hooks = a->hooks->hooks;  // a hook may remove itself
     for (auto& [id, hook] : hooks) {
-      Tensor replaced = hook(g);
-      if (replaced.defined()) g = replaced;
+      g = run_hook(hook, g);
     }
     return g;
+  }
+
+  static Tensor run_hook(const TensorHook& hook, const Tensor& g) {
+    Tensor replaced = hook(g);
+    if (!replaced.defined()) return g;
+    FUSELET_CHECK(same_sizes(replaced.sizes(), g.sizes()) && replaced.dtype() == g.dtype(),
+                  "backward: a hook returned a gradient of shape ", to_string(replaced.sizes()), " and dtype ",
+                  name_of(replaced.dtype()), ", expected ", to_string(g.sizes()), " and ", name_of(g.dtype()));
+    return replaced;
+  }
+
+  // Whatever can fail, before the first leaf changes.
+  void prepare_sum(TensorImpl& leaf, const Tensor& g) {
+    FUSELET_CHECK(same_sizes(g.sizes(), leaf.sizes()) && g.dtype() == leaf.dtype(), "backward: a gradient of shape ",
+                  to_string(g.sizes()), " and dtype ", name_of(g.dtype()), " arrived at a leaf of shape ",
+                  to_string(leaf.sizes()), " and dtype ", name_of(leaf.dtype()),
+                  "; was its data replaced after the forward call?");
+    AutogradMeta& a = leaf.make_autograd();
+    if (!a.grad) return;
+    Tensor held(a.grad);
+    FUSELET_CHECK(same_sizes(held.sizes(), g.sizes()) && held.dtype() == g.dtype(), "backward: .grad of shape ",
+                  to_string(held.sizes()), " and dtype ", name_of(held.dtype()), " cannot take a gradient of shape ",
+                  to_string(g.sizes()), " and dtype ", name_of(g.dtype()));
   }
 
   // The gradient becomes the leaf's own only if nobody else holds its memory and every element has a cell of its own.
@@ -217,6 +249,7 @@ class BackwardRun {
   std::priority_queue<std::pair<uint64_t, GradNode*>> ready_;
   std::unordered_map<const TensorImpl*, Tensor> leaf_sums_;
   std::vector<TensorImplPtr> leaf_order_;
+  std::vector<std::pair<std::shared_ptr<TensorImplPtr>, Tensor>> retained_;
 };
 
 struct Start {
@@ -276,6 +309,7 @@ std::vector<Tensor> grad(const std::vector<Tensor>& outputs, const std::vector<T
     FUSELET_CHECK(gradients[i].defined() || allow_unused, "grad: the outputs do not depend on input ", i, " of shape ",
                   to_string(inputs[i].sizes()), "; pass allow_unused=True to get nothing for it");
   }
+  run.write_retained();
   return gradients;
 }
 

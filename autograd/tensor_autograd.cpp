@@ -81,10 +81,10 @@ void Tensor::retain_grad() const {
   AutogradMeta& a = impl_->make_autograd();
   if (a.retained) return;
   a.retained = std::make_shared<TensorImplPtr>();
-  register_hook([box = a.retained](const Tensor& g) {
-    *box = g.ptr();
-    return Tensor();
-  });
+  Edge edge = gradient_edge(*this);
+  auto hook = std::make_shared<NodeHook>();
+  hook->retained = a.retained;
+  edge.node->hooks.emplace_back(edge.index, std::move(hook));
 }
 
 }  // namespace fuselet

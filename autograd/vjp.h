@@ -10,6 +10,8 @@ class SavedOperand {
  public:
   SavedOperand(Tensor t) : tensor_(std::move(t)) {}
   SavedOperand(Scalar s) : scalar_(std::move(s)) {}
+  // The number; null for a tensor.
+  const Scalar* number() const { return tensor_.defined() ? nullptr : &scalar_; }
   operator Operand() const { return tensor_.defined() ? Operand(tensor_) : Operand(scalar_); }
 
  private:

@@ -39,10 +39,14 @@ void enter(int first, Call& call) {
        "; move one with .to()");
 }
 
-Tensor make_empty(const TensorMeta& meta) {
-  SymInt bytes = numel_of(meta.sizes).concrete() * SymInt(size_of(meta.dtype));
-  return Tensor(make_intrusive<TensorImpl>(make_intrusive<Storage>(static_cast<size_t>(bytes.word()), meta.device),
-                                           meta.sizes, meta.strides, 0, meta.dtype));
+Tensor make_empty(const Call& call, const TensorMeta& meta) {
+  size_t bytes;
+  FUSELET_CHECK(
+      !__builtin_mul_overflow(static_cast<size_t>(numel_of(meta.sizes).concrete()), size_of(meta.dtype), &bytes) &&
+          bytes < size_t{1} << 62,
+      call.op->name, ": a result of shape ", to_string(meta.sizes), " has too many bytes for any memory");
+  return Tensor(
+      make_intrusive<TensorImpl>(make_intrusive<Storage>(bytes, meta.device), meta.sizes, meta.strides, 0, meta.dtype));
 }
 
 constexpr int kInlineOutputs = 4;
@@ -60,7 +64,7 @@ void run_with_metas(Call& call, TensorMeta* metas) {
     if (call.in_place && call.outs[i].defined()) {
       check_writable(call, call.outs[i], metas[i]);
     } else {
-      call.outs[i] = make_empty(metas[i]);
+      call.outs[i] = make_empty(call, metas[i]);
     }
   }
   kernel(call);
@@ -91,10 +95,8 @@ const char* name_of(Layer layer) {
 
 const char* reason_not_writable(const Tensor& target) {
   if (target.impl()->storage()->is_read_only()) return "the tensor is read-only memory of another library";
-  for (size_t d = 0; d < target.sizes().size(); ++d) {
-    if (target.strides()[d] == 0 && target.sizes()[d] > 1)
-      return "several elements of the written tensor share one memory cell (an expanded dimension); clone() it first";
-  }
+  if (!target.is_contiguous() && has_overlap(target.sizes(), target.strides()))
+    return "several elements of the written tensor share one memory cell (an expanded dimension); clone() it first";
   return nullptr;
 }
 

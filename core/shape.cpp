@@ -1,6 +1,7 @@
 #include "core/shape.h"
 
 #include <algorithm>
+#include <vector>
 
 #include "core/error.h"
 
@@ -61,6 +62,53 @@ bool is_dense(DimsView sizes, DimsView strides) {
     step *= sizes[d];
   }
   return true;
+}
+
+namespace {
+
+// Visits every element's cell, for layouts that interleave.
+bool finds_shared_cell(DimsView sizes, DimsView strides) {
+  int64_t count = numel_of(sizes).word(), span = span_of(sizes, strides);
+  if (count > span) return true;
+  std::vector<bool> taken(static_cast<size_t>(span));
+  InlineVector<int64_t, 6> at;
+  for (size_t d = 0; d < sizes.size(); ++d) at.push_back(0);
+  for (int64_t i = 0, offset = 0; i < count; ++i) {
+    if (taken[static_cast<size_t>(offset)]) return true;
+    taken[static_cast<size_t>(offset)] = true;
+    for (size_t d = sizes.size(); d-- > 0;) {
+      offset += strides[d].word();
+      if (++at[d] < sizes[d].word()) break;
+      offset -= sizes[d].word() * strides[d].word();
+      at[d] = 0;
+    }
+  }
+  return false;
+}
+
+}  // namespace
+
+bool has_overlap(DimsView sizes, DimsView strides) {
+  bool expanded = false, symbolic = false;
+  for (size_t d = 0; d < sizes.size(); ++d) {
+    symbolic = symbolic || sizes[d].is_symbolic() || strides[d].is_symbolic();
+    expanded = expanded || (strides[d] == 0 && sizes[d] > 1);
+  }
+  if (symbolic) return expanded;
+  for (SymInt s : sizes) {
+    if (s == 0) return false;
+  }
+  if (expanded) return true;
+  // No two meet if every step is larger than what the faster dimensions reach together.
+  auto order = order_in_memory(strides);
+  int64_t reach = 0;
+  for (size_t k = order.size(); k-- > 0;) {
+    size_t d = static_cast<size_t>(order[k]);
+    if (sizes[d] == 1) continue;
+    if (strides[d].word() <= reach) return finds_shared_cell(sizes, strides);
+    reach += (sizes[d].word() - 1) * strides[d].word();
+  }
+  return false;
 }
 
 Dims strides_like(DimsView sizes, DimsView like_sizes, DimsView like_strides) {

@@ -21,6 +21,9 @@ Dims contiguous_strides(DimsView sizes);
 bool is_contiguous(DimsView sizes, DimsView strides);
 // True iff the elements fill a stretch of memory without gaps or overlap, in any order of the dimensions.
 bool is_dense(DimsView sizes, DimsView strides);
+// True iff two elements share a memory cell. Exact for concrete sizes; for symbolic ones, whether a dimension of
+// several elements has stride 0.
+bool has_overlap(DimsView sizes, DimsView strides);
 // Strides of a dense tensor of `sizes` whose dimensions lie in memory in the order that `like` has; contiguous if
 // `like` is not dense.
 Dims strides_like(DimsView sizes, DimsView like_sizes, DimsView like_strides);

@@ -30,6 +30,8 @@ using TensorHook = std::function<Tensor(const Tensor&)>;
 struct NodeHook {
   TensorHook run;
   std::atomic<bool> removed = false;
+  // Instead of `run`: where retain_grad() wants the gradient, once the whole walk has succeeded.
+  std::shared_ptr<TensorImplPtr> retained = nullptr;
 };
 struct HookList {
   std::vector<std::pair<int64_t, TensorHook>> hooks;                        // of a leaf

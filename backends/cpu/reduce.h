@@ -58,6 +58,7 @@ class Reducer {
 
   // One result for each output, in row-major order.
   void run(T* results) const {
+    if (r_.outputs == 0) return;
     if (r_.n == 0) {
       std::fill_n(results, r_.outputs, policy_.identity);
     } else if (r_.along_rows) {

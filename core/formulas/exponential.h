@@ -80,6 +80,23 @@ FUSELET_FN V log(V x) {
   }
 }
 
+// log(1 + x): the logarithm of the rounded sum, and a first-order correction for what the rounding lost.
+template <class V>
+FUSELET_FN V log1p(V x) {
+  if constexpr (kIsFloat<V>) {
+    const float kInfinity = from_bits<float>(0x7f800000u);
+    V sum = x + 1.0f;
+    V lost = select(x < 1.0f, x - (sum - 1.0f), 1.0f - (sum - x));
+    V result = log(sum) + lost / sum;
+    // At -1 and at infinity the correction is NaN; zero keeps its sign.
+    result = select(x == kInfinity, x, result);
+    result = select(x == -1.0f, splat<V>(-kInfinity), result);
+    return select(x == 0.0f, x, result);
+  } else {
+    return map_lanes([](double lane) { return library_log1p(lane); }, x);
+  }
+}
+
 // C's pow, special cases included. float goes through the double function: correctly rounded but
 // for rare near-ties.
 template <class V>

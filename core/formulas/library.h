@@ -14,6 +14,7 @@ namespace fuselet::formula {
 
 FUSELET_FN double library_exp(double x) { return FUSELET_LIBRARY(exp)(x); }
 FUSELET_FN double library_log(double x) { return FUSELET_LIBRARY(log)(x); }
+FUSELET_FN double library_log1p(double x) { return FUSELET_LIBRARY(log1p)(x); }
 FUSELET_FN double library_pow(double x, double y) { return FUSELET_LIBRARY(pow)(x, y); }
 FUSELET_FN double library_tanh(double x) { return FUSELET_LIBRARY(tanh)(x); }
 FUSELET_FN double library_erf(double x) { return FUSELET_LIBRARY(erf)(x); }

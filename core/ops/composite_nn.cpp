@@ -56,6 +56,10 @@ Tensor cross_entropy(const Tensor& input, const Tensor& target, const Tensor& we
                                         label_smoothing);
     return loss.dim() == 1 ? loss.squeeze(0) : loss;
   }
+  Dims expected = {input.sizes()[0]};
+  for (SymInt d : input.sizes().subspan(2)) expected.push_back(d);
+  FUSELET_CHECK(same_sizes(target.sizes(), expected), "cross_entropy: logits of shape ", to_string(input.sizes()),
+                " need targets of shape ", to_string(expected), ", got ", to_string(target.sizes()));
   // (N, C, d…) -> (N, d…, C) -> rows
   Dims order = {0};
   for (int64_t d = 2; d < input.dim(); ++d) order.push_back(d);
@@ -69,12 +73,17 @@ Tensor mse_loss(const Tensor& input, const Tensor& target, const char* reduction
   FUSELET_CHECK(same_sizes(input.sizes(), target.sizes()), "mse_loss: input of shape ", to_string(input.sizes()),
                 " and target of shape ", to_string(target.sizes()),
                 " must have one shape; expand() the smaller one if that is meant");
-  Tensor errors = square(input - target);
   std::string_view how = reduction;
-  if (how == "mean") return errors.mean();
-  if (how == "sum") return errors.sum();
-  FUSELET_CHECK(how == "none", "mse_loss: reduction must be 'mean', 'sum' or 'none', got '", how, "'");
-  return errors;
+  FUSELET_CHECK(how == "mean" || how == "sum" || how == "none",
+                "mse_loss: reduction must be 'mean', 'sum' or 'none', got '", how, "'");
+  Tensor difference = input - target;
+  // A square of 16 bits overflows long before the mean does.
+  DType dtype = difference.dtype();
+  if (how != "none" && size_of(dtype) == 2) difference = input.cast(DType::Float32) - target.cast(DType::Float32);
+  Tensor errors = square(difference);
+  if (how == "none") return errors;
+  Tensor loss = how == "mean" ? errors.mean() : errors.sum();
+  return loss.dtype() == dtype ? loss : loss.cast(dtype);
 }
 
 }  // namespace fuselet::composite

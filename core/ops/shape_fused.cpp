@@ -77,7 +77,8 @@ void cross_entropy_forward(const Call& call, TensorMeta* out) {
   if (call.has(2)) {
     FUSELET_CHECK(
         call.tensor(2).dim() == 1 && call.tensor(2).sizes()[0] == x.sizes()[1] && call.tensor(2).dtype() == x.dtype(),
-        "cross_entropy: weight must have shape [", to_string(x.sizes()[1]), "] and the logits' dtype");
+        "cross_entropy: weight must have shape [", to_string(x.sizes()[1]), "] and the logits' dtype ",
+        name_of(x.dtype()), ", got ", to_string(call.tensor(2).sizes()), " and ", name_of(call.tensor(2).dtype()));
   }
   std::string_view reduction = call.text(3);
   FUSELET_CHECK(reduction == "mean" || reduction == "sum" || reduction == "none",
@@ -125,6 +126,7 @@ void adam_step(const Call& call, TensorMeta* out) { list_metas(call, {0, 1, 2, 3
 void clip_grad_norm(const Call& call, TensorMeta* out) {
   FUSELET_CHECK(call.number(2) == 2.0 || call.number(2) == 1.0 || call.number(2) > 1e300,
                 "clip_grad_norm_: norm_type must be 1, 2 or inf, got ", call.number(2));
+  FUSELET_CHECK(call.number(1) >= 0, "clip_grad_norm_: max_norm must not be negative, got ", call.number(1));
   int n = list_metas(call, {0}, out);
   out[n].sizes.clear();
   out[n].dtype = DType::Float32;

@@ -220,7 +220,7 @@ SliceBounds slice_bounds(const Call& call, int first_arg, SymInt size) {
     return v < 0 ? SymInt(0) : v > size ? size : v;
   };
   SymInt start = bound(first_arg, 0), end = bound(first_arg + 1, size);
-  SymInt count = start < end ? (end - start + step - 1) / step : SymInt(0);
+  SymInt count = start < end ? (end - start - 1) / step + 1 : SymInt(0);
   return {start, step, count};
 }
 

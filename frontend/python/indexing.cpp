@@ -3,8 +3,10 @@
 // An index is a sequence of ints, slices with positive steps, None, one Ellipsis, and integer index tensors (or lists)
 // at neighbouring places, which broadcast among themselves. The basic parts make a view; index tensors then gather from
 // it, or store into it one entry after another, so that the last of equal indices wins and nothing adds up.
+#include <algorithm>
 #include <optional>
 
+#include "core/dispatch.h"
 #include "core/element.h"
 #include "core/ops/functions.h"
 #include "frontend/python/convert.h"
@@ -45,7 +47,9 @@ std::optional<SymInt> slice_bound(PyObject* o) {
   if (o == Py_None) return std::nullopt;
   int64_t v;
   if (!to_int(o, v)) throw TypeError("slice bounds must be ints or None");
-  return SymInt(v);
+  // Slices cut their bounds; sizes stay far below 2^61, and so may the bounds.
+  constexpr int64_t kMost = int64_t{1} << 61;
+  return SymInt(std::clamp(v, -kMost, kMost));
 }
 
 Tensor take_slice(const Tensor& t, int64_t dim, PyObject* o) {
@@ -147,6 +151,8 @@ Tensor gather_indices(const Selection& s) {
 
 // Entry by entry, in index order.
 void store_indices(const Selection& s, const Tensor& value) {
+  const char* reason = reason_not_writable(s.view);
+  FUSELET_CHECK(!reason, "x[indices] = value: ", reason);
   Gathered g = flatten_indices(s);
   FUSELET_CHECK(g.rows.impl()->storage() == s.view.impl()->storage(),
                 "indexing: these dimensions cannot be written through several "

@@ -70,6 +70,7 @@ double gelu_tanh_argument(double x) { return 2 * std::sqrt(2 / kPi) * (x + 0.044
 
 CHECK_ULPS(exp, 211, 1.0, std::exp(x))
 CHECK_ULPS(log, 211, 1.0, std::log(x))
+CHECK_ULPS(log1p, 211, 1.5, std::log1p(x))
 CHECK_ULPS(tanh, 211, 2.0, std::tanh(x))
 CHECK_ULPS(erf, 211, 2.0, std::erf(x))
 CHECK_ULPS(sin, 211, 2.0, std::sin(x))

@@ -155,7 +155,7 @@ def masks(row: Row, names):
 
 
 def vjp_table(rows):
-    out = [HEADER, '#include "autograd/activation_curvature.h"\n#include "autograd/vjp.h"\n#include "core/ops/functions.h"\n\nnamespace fuselet {\n\nnamespace vjp {\n']
+    out = [HEADER, '#include "autograd/activation_curvature.h"\n#include "autograd/power_operands.h"\n#include "autograd/vjp.h"\n#include "core/ops/functions.h"\n\nnamespace fuselet {\n\nnamespace vjp {\n']
     differentiable = [r for r in rows if r.differentiable]
     own = [r for r in differentiable if not r.pointwise and r.get("vjp") != "decompose"]
     out += [f"void {r.name}(VjpContext&);\n" for r in own]

@@ -103,6 +103,15 @@ std::vector<Optimizer::Lockstep> Optimizer::lockstep_sets(ParameterGroup& group)
 void Optimizer::step(Location line) {
   LineScope scope(&line);
   NoGradGuard no_grad;
+  // Before the first parameter or count changes: data may have been replaced since backward.
+  for (size_t g = 0; g < groups_.size(); ++g) {
+    for (size_t i = 0; i < groups_[g].parameters.size(); ++i) {
+      const Tensor &p = groups_[g].parameters[i], grad = p.grad();
+      FUSELET_CHECK(!grad.defined() || (same_sizes(grad.sizes(), p.sizes()) && grad.dtype() == p.dtype()), kind_,
+                    "::step: parameter ", i, " of group ", g, " has shape ", to_string(p.sizes()), " and dtype ",
+                    name_of(p.dtype()), ", its gradient ", to_string(grad.sizes()), " and ", name_of(grad.dtype()));
+    }
+  }
   for (size_t g = 0; g < groups_.size(); ++g) {
     for (const Lockstep& set : lockstep_sets(groups_[g])) {
       set.step->advance(1);

@@ -13,6 +13,24 @@ from . import _C
 _F = _C.functions
 
 
+def _wrap_dim(dim, rank, name):
+    size = builtins.max(rank, 1)
+    if not -size <= dim < size:
+        raise IndexError(f"{name}: dimension {dim} is out of range: a tensor of {rank} dimensions expects one of [{-size}, {size - 1}]")
+    return dim % size
+
+
+def _wide(input):
+    """What squares and exponentials are summed in: float32 for 16-bit numbers, the default dtype for integers."""
+    if not input.is_floating_point():
+        return input.to(_C.get_default_dtype())
+    return input.to(_C.float32) if input.dtype.itemsize == 2 else input
+
+
+def _narrow(result, input):
+    return result.to(input.dtype) if input.is_floating_point() else result
+
+
 def _reduce_arguments(dim):
     if dim is None:
         return []
@@ -51,11 +69,15 @@ def chunk(input, chunks, dim=0):
 
 def hstack(tensors):
     """Joined along dimension 1, or 0 for 1-d tensors."""
+    if not tensors:
+        raise RuntimeError("hstack: expected at least one tensor")
     return _F.cat(list(tensors), 0 if tensors[0].dim() == 1 else 1)
 
 
 def vstack(tensors):
     """Joined along dimension 0; 1-d tensors count as rows."""
+    if not tensors:
+        raise RuntimeError("vstack: expected at least one tensor")
     return _F.cat([t.unsqueeze(0) if t.dim() == 1 else t for t in tensors], 0)
 
 
@@ -105,8 +127,9 @@ def tile(input, *dims):
 
 def movedim(input, source, destination):
     """Dimension `source` at place `destination`, the others in their order."""
-    order = [d for d in range(input.dim()) if d != source % input.dim()]
-    order.insert(destination % input.dim(), source % input.dim())
+    source, destination = (_wrap_dim(d, input.dim(), "movedim") for d in (source, destination))
+    order = [d for d in range(input.dim()) if d != source]
+    order.insert(destination, source)
     return input.permute(order)
 
 
@@ -117,7 +140,7 @@ def swapaxes(input, dim0, dim1):
 
 def unflatten(input, dim, sizes):
     """Dimension `dim` as several of the given sizes, whose product it is."""
-    dim %= input.dim()
+    dim = _wrap_dim(dim, input.dim(), "unflatten")
     return input.reshape(list(input.shape[:dim]) + list(sizes) + list(input.shape[dim + 1:]))
 
 
@@ -125,7 +148,7 @@ def squeeze(input, dim=None):
     """Without the dimensions of size 1, or those of them named by `dim`."""
     if dim is None or isinstance(dim, int):
         return _C.TensorBase.squeeze(input, dim)
-    for d in sorted((d % input.dim() for d in dim), reverse=True):
+    for d in sorted((_wrap_dim(d, input.dim(), "squeeze") for d in dim), reverse=True):
         input = _C.TensorBase.squeeze(input, d)
     return input
 
@@ -149,9 +172,18 @@ def _extremum(input, dim, keepdim, whole, pair, sign):
         if input.numel() == 0:
             raise RuntimeError(f"max/min of a tensor of shape {list(input.shape)}, which has no element")
         return whole(input)
-    at = _F.argmax(input if sign > 0 else -input, dim, True)
+    at = _F.argmax(input if sign > 0 else _in_reverse(input), dim, True)
     values = input.gather(dim, at)
     return ValuesIndices((values, at) if keepdim else (_C.TensorBase.squeeze(values, dim), _C.TensorBase.squeeze(at, dim)))
+
+
+def _in_reverse(input):
+    """The largest where input is smallest, without overflow; NaN stays NaN."""
+    if input.is_floating_point():
+        return -input
+    if input.dtype is _C.bool:
+        return _F.logical_not(input)
+    return (255 if input.dtype is _C.uint8 else -1) - input
 
 
 def max(input, dim=None, keepdim=False):
@@ -166,7 +198,7 @@ def min(input, dim=None, keepdim=False):
 
 def argmin(input, dim=None, keepdim=False):
     """int64 index of the first smallest element over `dim`, or of the flattened tensor; NaN counts as smallest."""
-    return _F.argmax(-input, dim, keepdim)
+    return _F.argmax(_in_reverse(input), dim, keepdim)
 
 
 def var(input, dim=None, unbiased=None, *, correction=None, keepdim=False):
@@ -180,17 +212,17 @@ def var(input, dim=None, unbiased=None, *, correction=None, keepdim=False):
 
 def std(input, dim=None, unbiased=None, *, correction=None, keepdim=False):
     """Square root of var()."""
-    return var(input, dim, unbiased, correction=correction, keepdim=keepdim).sqrt()
+    return _narrow(var(_wide(input), dim, unbiased, correction=correction, keepdim=keepdim).sqrt(), input)
 
 
 def all(input, dim=None, keepdim=False):
     """Whether all elements (over `dim`) are nonzero, as a bool tensor."""
-    return (input != 0).to(_C.uint8).amin(_reduce_arguments(dim), keepdim).to(_C.bool) if input.numel() else _F.full([], True)
+    return (input == 0).sum(_reduce_arguments(dim), keepdim) == 0
 
 
 def any(input, dim=None, keepdim=False):
     """Whether an element (over `dim`) is nonzero, as a bool tensor."""
-    return (input != 0).to(_C.uint8).amax(_reduce_arguments(dim), keepdim).to(_C.bool) if input.numel() else _F.full([], False)
+    return (input != 0).sum(_reduce_arguments(dim), keepdim) != 0
 
 
 def count_nonzero(input, dim=None):
@@ -201,31 +233,37 @@ def count_nonzero(input, dim=None):
 def logsumexp(input, dim, keepdim=False):
     """log(sum(exp(input))) over `dim`, safe for large values; -inf, with gradient 0, where all are -inf."""
     dims = _reduce_arguments(dim)
-    top = input.detach().amax(dims, True)
+    values = _wide(input)
+    top = values.detach().amax(dims, True)
     shift = _F.where(isinf(top), 0.0, top)
-    total = (input - shift).exp().sum(dims, True)
+    total = (values - shift).exp().sum(dims, True)
     # log'(0) is infinite: where the sum is 0 the logarithm is of 1, and the result a constant.
     empty = total == 0
-    out = _F.where(empty, -math.inf, _F.where(empty, 1.0, total).log() + shift)
+    out = _narrow(_F.where(empty, -math.inf, _F.where(empty, 1.0, total).log() + shift), input)
     if keepdim:
         return out
     return squeeze(out, dims)
 
 
 def norm(input, p=2, dim=None, keepdim=False):
-    """The p-norm over `dim`; its gradient at a zero vector is 0."""
-    dims = _reduce_arguments(dim)
-    if p in ("fro", 2, 2.0):
-        total = (input * input).sum(dims, keepdim)
-        zero = total == 0
-        return _F.where(zero, 0.0, _F.where(zero, 1.0, total).sqrt())
+    """The p-norm over `dim`, summed in float32 for 16-bit numbers; its gradient at a zero vector is 0."""
+    return _narrow(_norm(_wide(input), p, _reduce_arguments(dim), keepdim), input)
+
+
+def _norm(input, p, dims, keepdim):
+    if p == 0:
+        return (input != 0).sum(dims, keepdim).to(input.dtype)
     if p == 1:
         return input.abs().sum(dims, keepdim)
     if p == math.inf:
         return input.abs().amax(dims, keepdim)
-    total = input.abs().pow(p).sum(dims, keepdim)
+    if p == -math.inf:
+        return input.abs().amin(dims, keepdim)
+    squares = p in ("fro", 2, 2.0)
+    total = ((input * input) if squares else input.abs().pow(p)).sum(dims, keepdim)
     zero = total == 0
-    return _F.where(zero, 0.0, _F.where(zero, 1.0, total).pow(1.0 / p))
+    safe = _F.where(zero, 1.0, total)
+    return _F.where(zero, 0.0, safe.sqrt() if squares else safe.pow(1.0 / p))
 
 
 # ---- order
@@ -233,8 +271,17 @@ def argsort(input, dim=-1, descending=False):
     """int64 indices that sort along dim; equal elements keep their order. NaN counts as largest."""
     import numpy
 
+    dim = _wrap_dim(dim, input.dim(), "argsort")
+    if input.dim() == 0:
+        return _F.full([], 0, dtype=_C.int64)
     values = input.detach()
-    order = numpy.argsort((-values if descending else values).numpy(), axis=dim, kind="stable")
+    values = (values.to(_C.float32) if values.dtype is _C.bfloat16 else values).numpy()
+    if descending:
+        # Backwards before and after, so that equal elements keep their order and NaN comes first.
+        values = numpy.flip(values, dim)
+    order = numpy.argsort(values, axis=dim, kind="stable")
+    if descending:
+        order = numpy.flip(values.shape[dim] - 1 - order, dim)
     return _C._copy_of_array(numpy.ascontiguousarray(order))
 
 
@@ -284,14 +331,6 @@ def equal(input, other):
 
 
 # ---- pointwise
-def log1p(input):
-    """log(1 + input), exact to rounding near 0 too."""
-    total = input + 1
-    # What the sum lost, put back to first order; a constant for the gradient, which is 1 / (1 + input) without it.
-    lost = input.detach() - (total.detach() - 1)
-    return _F.log(total) + _F.where(lost.abs() > 0, lost / total.detach(), 0.0)
-
-
 def log2(input):
     """Logarithm to base 2."""
     return _F.log(input) * (1 / math.log(2))
@@ -344,7 +383,9 @@ def outer(input, other):
 
 def dot(input, other):
     """(N), (N) -> (): the sum of products."""
-    return (input * other).sum()
+    if input.dim() != 1 or other.dim() != 1:
+        raise RuntimeError(f"dot: expected vectors of one length, got shapes {list(input.shape)} and {list(other.shape)}")
+    return _F.matmul(input, other)
 
 
 def tril(input, diagonal=0):
@@ -371,7 +412,6 @@ def index_put_(self, indices, values, accumulate=False):
         raise NotImplementedError("index_put_ accumulates through one index tensor only")
     index = indices[0]
     flat = index.reshape(-1)
-    flat = _F.where(flat < 0, flat + self.size(0), flat)
     rest = list(self.shape[1:])
     if not isinstance(values, _C.TensorBase):
         values = _F.full([], values, dtype=self.dtype)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 
-from . import _C
+from . import _C, composed
 from .grad_mode import no_grad
 from .tensor_class import Tensor, _device, _dtype
 
@@ -114,7 +114,8 @@ def randint(low, high=None, size=None, *, dtype=None, device=None, generator=Non
     """Integers of [low, high); randint(high, size) counts from 0."""
     if size is None:
         low, high, size = 0, low, high
-    return _F.randint(low, high, size, dtype=dtype, device=device, generator=generator)
+    made = _F.randint(low, high, size, dtype=dtype, device=device, generator=generator)
+    return made.requires_grad_() if requires_grad else made
 
 
 def randint_like(input, low, high=None, *, dtype=None):
@@ -138,7 +139,10 @@ def normal(mean=0.0, std=1.0, size=None, *, generator=None, dtype=None):
 
 def bernoulli(input, *, generator=None):
     """1 with the probability that the element gives, else 0."""
-    return (rand(input.shape, generator=generator) < input).to(input.dtype)
+    with no_grad():
+        if not ((input >= 0) & (input <= 1)).all():
+            raise RuntimeError("bernoulli: the probabilities must lie in [0, 1]")
+        return (rand(input.shape, generator=generator) < input).to(input.dtype)
 
 
 def multinomial(input, num_samples, replacement=False, *, generator=None):
@@ -148,6 +152,10 @@ def multinomial(input, num_samples, replacement=False, *, generator=None):
     with no_grad():
         if not replacement and num_samples > input.size(-1):
             raise RuntimeError(f"multinomial: {num_samples} samples without replacement of {input.size(-1)}")
+        likely = (input > 0).sum(-1)
+        if not ((input >= 0) & composed.isfinite(input)).all() or not (likely >= (1 if replacement else max(num_samples, 1))).all():
+            raise RuntimeError(f"multinomial: expected finite weights that are not negative, enough of them positive for "
+                               f"{num_samples} samples, got shape {list(input.shape)}")
         draws = []
         logs = input.to(_C.float64).log()
         shape = tuple(input.shape[:-1]) + (num_samples if replacement else 1, input.size(-1))
@@ -167,6 +175,8 @@ def multinomial(input, num_samples, replacement=False, *, generator=None):
 def eye(n, m=None, *, dtype=None, device=None, requires_grad=False):
     """1 on the diagonal, else 0: shape (n, m)."""
     _check_device(device)
+    if n < 0 or (m is not None and m < 0):
+        raise RuntimeError(f"eye: sizes must not be negative, got {[n, n if m is None else m]}")
     rows, columns = arange(n).unsqueeze(1), arange(n if m is None else m).unsqueeze(0)
     made = (rows == columns).to(dtype or _C.get_default_dtype())
     return made.requires_grad_() if requires_grad else made

@@ -315,7 +315,7 @@ uint16 = UnsignedBits()
 
 # Functions of tensors that are methods as well.
 for _name in ("absolute addcdiv addcmul all allclose any argmin argsort chunk clip count_nonzero divide dot equal flip floor_divide "
-              "index_put_ isclose isfinite isinf lerp log10 log1p log2 logsumexp max min movedim multiply negative norm "
+              "index_put_ isclose isfinite isinf lerp log10 log2 logsumexp max min movedim multiply negative norm "
               "outer remainder repeat roll sort split squeeze std subtract swapaxes tan tile topk tril triu true_divide unbind "
               "unflatten var").split():
     setattr(Tensor, _name, getattr(composed, _name))

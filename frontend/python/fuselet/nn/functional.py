@@ -75,8 +75,10 @@ def conv2d(input, weight, bias=None, stride=1, padding=0):
 
 def embedding(input, weight, padding_idx=None):
     """Rows of weight (V, D) at the integers `input` (…): shape (…, D), dtype of weight. The row padding_idx
-    gets no gradient. IndexError for an index outside [0, V)."""
+    gets no gradient. IndexError for an index outside [-V, V)."""
     if padding_idx is not None and padding_idx < 0:
+        if padding_idx < -weight.size(0):
+            raise IndexError(f"embedding: padding_idx {padding_idx} is out of range for {weight.size(0)} rows")
         padding_idx += weight.size(0)
     return _F.embedding(weight, input, padding_idx)
 
@@ -100,20 +102,30 @@ def leaky_relu(input, negative_slope=0.01):
     return _F.where(input > 0, input, input * negative_slope)
 
 
+def _expm1(input):
+    # exp(x) - 1 would lose the digits of a small x.
+    return (input * 0.5).tanh() * (input.exp() + 1)
+
+
 def elu(input, alpha=1.0):
     """input where positive, else alpha (exp(input) - 1)."""
-    return _F.where(input > 0, input, (_F.minimum(input, 0).exp() - 1) * alpha)
+    return _F.where(input > 0, input, _expm1(_F.minimum(input, 0)) * alpha)
 
 
 def softplus(input):
     """log(1 + exp(x)), from the side that does not overflow."""
-    return _F.maximum(input, 0) + composed.log1p((-input.abs()).exp())
+    return _F.maximum(input, 0) + _F.log1p((-input.abs()).exp())
 
 
 def one_hot(input, num_classes=-1):
     """Integers (…) -> int64 (…, num_classes) with a 1 at each."""
+    if input.is_floating_point() or input.dtype is _C.bool:
+        raise RuntimeError(f"one_hot: expected integer classes, got {input.dtype}")
+    low, high = (int(input.amin().item()), int(input.amax().item())) if input.numel() else (0, -1)
     if num_classes < 0:
-        num_classes = int(input.amax().item()) + 1
+        num_classes = high + 1
+    if low < 0 or high >= num_classes:
+        raise IndexError(f"one_hot: class {low if low < 0 else high} is out of range for {num_classes} classes")
     return (input.unsqueeze(-1) == _F.arange(num_classes)).to(_C.int64)
 
 
@@ -121,6 +133,9 @@ def pad(input, pad, mode="constant", value=0.0):
     """`pad` gives (before, after) for the last dimension, then for the one before it, …"""
     if mode != "constant":
         raise NotImplementedError("pad: only mode='constant'")
+    if len(pad) % 2 or len(pad) > 2 * input.dim() or any(count < 0 for count in pad):
+        raise RuntimeError(f"pad: expected pairs of counts that are not negative, at most {input.dim()} of them for shape "
+                           f"{list(input.shape)}, got {list(pad)}")
     for i in range(len(pad) // 2):
         dim, parts = input.dim() - 1 - i, [input]
         for count, before in ((pad[2 * i], True), (pad[2 * i + 1], False)):
@@ -134,8 +149,11 @@ def pad(input, pad, mode="constant", value=0.0):
 
 
 def normalize(input, p=2.0, dim=1, eps=1e-12):
-    """input / max(norm, eps) along dim; finite gradient at zero vectors."""
-    return input / composed.norm(input, p, dim, True).clamp(min=eps)
+    """input / max(norm, eps) along dim; finite gradient at zero vectors, for which eps is at least 2^-14 in float16."""
+    values = composed._wide(input)
+    if input.dtype is _C.float16:
+        eps = max(eps, 2.0 ** -14)
+    return composed._narrow(values / composed.norm(values, p, dim, True).clamp(min=eps), input)
 
 
 def scaled_dot_product_attention(query, key, value, attn_mask=None, dropout_p=0.0, is_causal=False, scale=None):
@@ -209,6 +227,9 @@ def l1_loss(input, target, reduction="mean"):
 
 def nll_loss(input, target, weight=None, ignore_index=-100, reduction="mean"):
     """Of log probabilities (N, C) and integer class targets (N)."""
+    if input.dim() != 2 or tuple(target.shape) != (input.size(0),):
+        raise RuntimeError(f"nll_loss: expected log probabilities (N, C) and targets (N), got {list(input.shape)} and "
+                           f"{list(target.shape)}")
     seen = target != ignore_index
     at = _F.where(seen, target, 0)
     losses = -input.gather(1, at.unsqueeze(1)).squeeze(1)
@@ -222,4 +243,4 @@ def nll_loss(input, target, weight=None, ignore_index=-100, reduction="mean"):
 def binary_cross_entropy_with_logits(input, target, reduction="mean"):
     """-target log(p) - (1 - target) log(1 - p) with p = sigmoid(input), from the side that does not overflow."""
     _check_shapes(input, target, "binary_cross_entropy_with_logits")
-    return _reduced(_F.maximum(input, 0) - input * target + composed.log1p((-input.abs()).exp()), reduction)
+    return _reduced(_F.maximum(input, 0) - input * target + _F.log1p((-input.abs()).exp()), reduction)

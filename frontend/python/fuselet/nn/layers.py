@@ -61,6 +61,10 @@ class Conv2d(Module):
         self.in_channels, self.out_channels = in_channels, out_channels
         self.kernel_size, self.stride = _pair(kernel_size), _pair(stride)
         self.padding = padding if isinstance(padding, str) else _pair(padding)
+        pads = () if isinstance(padding, str) else self.padding
+        if min(in_channels, out_channels, *self.kernel_size, *self.stride) <= 0 or min(pads, default=0) < 0:
+            raise ValueError("Conv2d: channels, kernel and stride must be positive and padding not negative, got "
+                             f"{in_channels} and {out_channels}, {self.kernel_size}, {self.stride} and {self.padding}")
         self.weight = Parameter(empty(out_channels, in_channels, *self.kernel_size, dtype=dtype, device=device))
         if bias:
             self.bias = Parameter(empty(out_channels, dtype=dtype, device=device))

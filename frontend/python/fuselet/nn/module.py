@@ -206,7 +206,9 @@ class Module:
         if strict and unexpected:
             problems.append("unexpected: " + ", ".join(unexpected))
         for name, value in own.items():
-            if name in state_dict and tuple(state_dict[name].shape) != tuple(value.shape):
+            if name in state_dict and not isinstance(state_dict[name], Tensor):
+                problems.append(f"{name}: expected a tensor, got {type(state_dict[name]).__name__}")
+            elif name in state_dict and tuple(state_dict[name].shape) != tuple(value.shape):
                 problems.append(f"{name}: expected shape {list(value.shape)}, got {list(state_dict[name].shape)}")
         if problems:
             raise RuntimeError(f"load_state_dict: {type(self).__name__} and the state do not fit: " + "; ".join(problems))

@@ -9,7 +9,8 @@ from ..making import zeros
 
 def _gradients(parameters):
     parameters = [parameters] if isinstance(parameters, _C.TensorBase) else parameters
-    return [p.grad for p in parameters if p.grad is not None]
+    # A gradient that is given twice is scaled once.
+    return list({id(g): g for g in (p.grad for p in parameters) if g is not None}.values())
 
 
 @no_grad

@@ -34,6 +34,8 @@ class Adam(Optimizer):
         super().check_options(options)
         if not all(0 <= b < 1 for b in options["betas"]):
             raise ValueError(f"{type(self).__name__}: betas must lie in [0, 1), got {options['betas']}")
+        if options["eps"] < 0:
+            raise ValueError(f"{type(self).__name__}: eps must not be negative, got {options['eps']}")
 
     def update(self, group, step, params, grads):
         def make(p):

@@ -74,7 +74,11 @@ class Optimizer:
         self.param_groups.append(ParameterGroup(options, self.cell_names))
 
     def check_options(self, options):
-        if options["lr"] < 0:
+        try:
+            negative = float(options["lr"]) < 0
+        except (TypeError, ValueError):
+            raise ValueError(f"{type(self).__name__}: the learning rate must be a number, got {options['lr']!r}") from None
+        if negative:
             raise ValueError(f"{type(self).__name__}: the learning rate must not be negative, got {options['lr']}")
         if options.get("weight_decay", 0) < 0:
             raise ValueError(f"{type(self).__name__}: weight_decay must not be negative, got {options['weight_decay']}")
@@ -98,11 +102,21 @@ class Optimizer:
             with enable_grad():
                 loss = closure()
         with no_grad():
+            self._check_gradients()
             for group in self.param_groups:
                 for cell, params in self._in_lockstep(group):
                     cell.advance(1)
                     self.update(group, cell, params, [p.grad for p in params])
         return loss
+
+    def _check_gradients(self):
+        """Before the first parameter or count changes: data may have been replaced since backward."""
+        for k, group in enumerate(self.param_groups):
+            for i, p in enumerate(group["params"]):
+                g = p.grad
+                if g is not None and (g.shape != p.shape or g.dtype is not p.dtype):
+                    raise RuntimeError(f"{type(self).__name__}.step: parameter {i} of group {k} has shape {list(p.shape)} and dtype "
+                                       f"{p.dtype}, its gradient {list(g.shape)} and {g.dtype}")
 
     def update(self, group, step, params, grads):
         """One step of parameters that have all taken as many steps before."""
@@ -153,9 +167,13 @@ class Optimizer:
         groups, saved = self.param_groups, state_dict["param_groups"]
         if [len(g["params"]) for g in groups] != [len(g["params"]) for g in saved]:
             raise ValueError(f"{type(self).__name__}.load_state_dict: the groups have other numbers of parameters")
+        for group, given in zip(groups, saved):
+            self.check_options({**group, **given})
         order = {i: p for g, s in zip(groups, saved) for i, p in zip(s["params"], g["params"])}
         state, cells = collections.defaultdict(dict), {}
         for i, entries in state_dict["state"].items():
+            if i not in order:
+                raise ValueError(f"{type(self).__name__}.load_state_dict: the groups name no parameter {i}")
             p = order[i]
             for name, value in entries.items():
                 if isinstance(value, _C.TensorBase):
