@@ -107,7 +107,10 @@ class Program:
         a[index] = value[1].copy() if isinstance(value[1], np.ndarray) else value[1]
 
     def indices(self):
-        t, a = self.pick(lambda a: a.ndim and a.shape[0])
+        pair = self.pick(lambda a: a.ndim and a.shape[0])
+        if not pair:
+            return
+        t, a = pair
         at = [self.rng.randrange(-a.shape[0], a.shape[0]) for _ in range(self.rng.randint(1, 4))]
         if self.rng.random() < 0.5:
             self.add(t[at], a[at])
