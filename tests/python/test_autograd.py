@@ -70,7 +70,7 @@ def test_properties():
 
 
 def test_version_counter_through_aliases():
-    """P22."""
+    """A write through any alias of a saved tensor is noticed."""
     x = fl.zeros(2, requires_grad=True)
     y = x.sigmoid()
     y.sum().backward(retain_graph=True)
@@ -98,7 +98,7 @@ class Cube(fl.autograd.Function):
 
 
 def test_hidden_intermediate_cannot_be_differentiated_again():
-    """P24."""
+    """A value hidden on the context cannot be differentiated again silently."""
     x = fl.tensor(1.0, requires_grad=True)
     Cube.apply(x).backward()
     assert x.grad.item() == 12
@@ -149,7 +149,7 @@ def test_saved_inputs_and_outputs_differentiate_twice():
 
 
 def test_context_and_output_make_no_leak():
-    """P25."""
+    """An output kept on the context makes no leak."""
     refs = []
 
     class Keep(fl.autograd.Function):
@@ -235,7 +235,7 @@ def test_function_details():
 
 
 def test_gradients_do_not_alias():
-    """P26."""
+    """Gradients of two leaves never share memory."""
     x, y = fl.ones(3, requires_grad=True), fl.ones(3, requires_grad=True)
     (x + y).sum().backward()
     x.grad.add_(100)
@@ -245,7 +245,7 @@ def test_gradients_do_not_alias():
 
 
 def test_hooks_belong_to_the_version_they_were_registered_on():
-    """P29."""
+    """A hook belongs to the version of the tensor that it was registered on."""
     x = fl.tensor(2.0, requires_grad=True)
     t, seen = x * 1, {}
     t.register_hook(lambda g: seen.__setitem__("before", float(g)))
@@ -285,7 +285,7 @@ def test_hooks_replace_once_in_order_and_can_be_removed():
 
 
 def test_grad_mode_and_threads():
-    """P30."""
+    """Grad mode is the thread's own; concurrent backwards add up exactly."""
     with fl.no_grad():
         big = fl.ones(1_000_000, requires_grad=True) * 2
         inherited = []
@@ -303,7 +303,7 @@ def test_grad_mode_and_threads():
 
 
 def test_in_place_on_a_leaf():
-    """P31."""
+    """A leaf that requires grad is not written in place."""
     w = fl.ones(2, requires_grad=True)
     with pytest.raises(RuntimeError, match="no_grad"):
         w.add_(1)
@@ -314,7 +314,7 @@ def test_in_place_on_a_leaf():
 
 
 def test_pow_and_ties():
-    """P09, P10."""
+    """pow at a zero base, and ties."""
     x = fl.tensor([0.0, 3.0], requires_grad=True)
     (x ** 0).sum().backward()
     assert x.grad.tolist() == [0, 0]

@@ -74,7 +74,7 @@ def test_mask_assignment():
 
 
 def test_duplicate_indices():
-    """P15: accumulate adds up, gather's gradient adds up, += reads, modifies and writes."""
+    """Accumulate adds up, gather's gradient adds up, += reads, modifies and writes."""
     x = fl.zeros(4)
     x.index_put_((fl.tensor([1, 1, 3]),), fl.tensor(0.5), accumulate=True)
     assert x.tolist() == [0, 1, 0, 0.5]
@@ -87,7 +87,7 @@ def test_duplicate_indices():
 
 
 def test_writes_to_expanded_tensors():
-    """P16: an in-place operator on an expanded tensor raises and writes nothing; one element may be written."""
+    """An in-place operator on an expanded tensor raises and writes nothing; one element may be written."""
     b = fl.ones(1)
     e = b.expand(4)
     with pytest.raises(RuntimeError, match="clone"):

@@ -50,7 +50,7 @@ class FakeProducer:
 
 
 def test_byte_offset():
-    """P76: read from where the offset says; the export folds it into the pointer."""
+    """Read from where the offset says; the export folds it into the pointer."""
     p = FakeProducer(np.arange(16, dtype="f4"), byte_offset=32, shape=(8,), strides=(1,))
     t = fl.from_dlpack(p)
     assert t.tolist() == list(range(8, 16))
@@ -67,7 +67,7 @@ def test_strides_are_in_elements():
 
 
 def test_deleter_runs_exactly_once():
-    """P78: not while a view is alive, then once."""
+    """Not while a view is alive, then once."""
     p = FakeProducer(np.arange(4, dtype="f4"))
     t = fl.from_dlpack(p)
     v = t[1:]
@@ -113,7 +113,7 @@ def test_failed_import_still_gives_the_memory_back():
 
 @pytest.mark.parametrize("n", [4, 1000, 10 ** 6])
 def test_numpy_shares_and_tensor_copies(n):
-    """P79."""
+    """from_numpy shares, tensor copies, a read-only array stays unwritten."""
     a = np.zeros(n, np.float32)
     s, c = fl.from_numpy(a), fl.tensor(a)
     a[0] = 9
@@ -146,7 +146,7 @@ def _numpy_knows_versions():
 
 
 def test_bfloat16_and_numpy():
-    """P81."""
+    """NumPy has no bfloat16: the error names both ways round, which keep the bits and the values."""
     t = fl.tensor([1.0, -2.5], dtype=fl.bfloat16)
     assert t.view(fl.uint16).numpy().tolist() == [16256, 49184]
     assert t.float().numpy().tolist() == [1.0, -2.5]

@@ -126,7 +126,7 @@ def test_linear_conv_and_pool_against_numpy():
 
 
 def test_layer_norm_of_large_values():
-    """P03."""
+    """A row whose mean dwarfs its spread: one-pass variance would lose every digit."""
     x = fl.tensor([2 ** 20 + i for i in range(4)], dtype=fl.float32)
     y = F.layer_norm(x, (4,), eps=1e-5)
     np.testing.assert_allclose(y.numpy(), [-1.3416354, -0.4472118, 0.4472118, 1.3416354], rtol=1e-5)
@@ -134,7 +134,7 @@ def test_layer_norm_of_large_values():
 
 
 def test_embedding_padding():
-    """P14."""
+    """The padding row is read as stored and gets no gradient, at any length."""
     w = fl.ones(5, 2, requires_grad=True)
     F.embedding(fl.tensor([[3, 3, 0, 2, 0]]), w, padding_idx=0).sum().backward()
     assert w.grad[:, 0].tolist() == [0, 0, 1, 2, 0]
@@ -152,7 +152,7 @@ def test_embedding_padding():
 
 
 def test_cross_entropy():
-    """P13."""
+    """Ignored rows count neither in the smoothed part nor in the mean."""
     z = fl.tensor([[math.log(2), 0.0], [5.0, -5.0]], requires_grad=True)
     t = fl.tensor([0, -100])
     loss = F.cross_entropy(z, t, label_smoothing=0.2)
@@ -169,7 +169,7 @@ def test_cross_entropy():
 
 
 def test_losses_do_not_broadcast():
-    """P18."""
+    """Predictions (N, 1) against targets (N,) are refused; gradients are summed to the operand's shape."""
     p, t = fl.tensor([[1.0], [2.0]], requires_grad=True), fl.tensor([1.0, 2.0])
     for loss in (nn.MSELoss(), nn.L1Loss(), nn.BCEWithLogitsLoss()):
         with pytest.raises(RuntimeError, match="shape"):
@@ -238,7 +238,7 @@ def test_clip_grad_norm():
 
 
 def test_two_backwards_accumulate():
-    """P86: two backwards without zeroing give twice one; micro-batches weigh by their tokens."""
+    """Two backwards without zeroing give twice one; micro-batches weigh by their tokens."""
     fl.manual_seed(0)
     for layer, x in ((nn.Linear(3, 2), fl.randn(4, 3)), (nn.Conv2d(1, 2, 3), fl.randn(2, 1, 5, 5)), (nn.LayerNorm(3), fl.randn(4, 3)),
                      (nn.Embedding(5, 3), fl.tensor([1, 1, 4]))):

@@ -19,7 +19,7 @@ def run(opt, p, grads):
 
 
 def test_adamw_decays_before_the_update():
-    """P84."""
+    """The decay shrinks the parameter before the update."""
     p = fl.tensor([1.0], requires_grad=True)
     opt = optim.AdamW([p], lr=0.1, betas=(0.9, 0.999), eps=1e-8, weight_decay=0.1)
     first, second = run(opt, p, [[0.5], [-0.25]])
@@ -86,7 +86,7 @@ def test_groups_and_changing_the_learning_rate():
 
 
 def test_state_keeps_its_dtype():
-    """P82: moments in float32 beside a bfloat16 parameter, step 257, resumed bit for bit."""
+    """Moments in float32 beside a bfloat16 parameter, step 257, resumed bit for bit."""
     def make():
         p = nn.Parameter(fl.tensor([1.0, -2.0, 0.5], dtype=fl.bfloat16))
         return p, optim.AdamW([p], lr=1e-2, state_dtype=fl.float32)

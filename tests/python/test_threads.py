@@ -66,7 +66,7 @@ def test_backward_with_python_hooks_on_large_tensors_in_threads():
 
 
 def test_fork_after_the_pool_has_started():
-    """P88 (a)."""
+    """A forked child computes, although the parent had used its threads."""
     assert fl.ones(10 ** 6).sum().item() == 10 ** 6
     pid = os.fork()
     if pid == 0:
