@@ -1,5 +1,7 @@
 #include "core/element.h"
 
+#include <type_traits>
+
 #include "core/convert.h"
 
 namespace fuselet {
@@ -8,9 +10,11 @@ namespace {
 template <class To>
 To load(DType t, const void* data, int64_t index) {
   return visit_dtype(t, [&](auto kind) {
-    using T = decltype(kind);
+    // A bool's memory may come from elsewhere, or from empty(): any byte but 0 is true.
+    using T = std::conditional_t<std::is_same_v<decltype(kind), bool>, uint8_t, decltype(kind)>;
     T element;
     std::memcpy(&element, static_cast<const char*>(data) + index * static_cast<int64_t>(sizeof(T)), sizeof(T));
+    if constexpr (std::is_same_v<decltype(kind), bool>) element = element != 0;
     return convert<To>(element);
   });
 }
