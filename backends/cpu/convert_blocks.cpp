@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstring>
 
+#include "backends/cpu/element_size.h"
 #include "core/convert.h"
 #include "core/element.h"
 #include "core/half_blocks.h"
@@ -53,20 +54,6 @@ auto with_types(ComputeType compute, DType storage, F&& f) {
                            [&](auto c) { return visit_dtype(storage, [&](auto s) { return f(c, s); }); });
 }
 
-template <class F>
-auto with_size(size_t size, F&& f) {
-  switch (size) {
-    case 1:
-      return f(uint8_t{});
-    case 2:
-      return f(uint16_t{});
-    case 4:
-      return f(uint32_t{});
-    default:
-      return f(uint64_t{});
-  }
-}
-
 }  // namespace
 
 LoadBlock load_block(DType from, ComputeType to) {
@@ -76,10 +63,10 @@ StoreBlock store_block(ComputeType from, DType to) {
   return with_types(from, to, [](auto c, auto s) -> StoreBlock { return store<decltype(c), decltype(s)>; });
 }
 LoadBlock load_block_raw(size_t size) {
-  return with_size(size, [](auto t) -> LoadBlock { return load<decltype(t), decltype(t)>; });
+  return with_element_size(size, [](auto t) -> LoadBlock { return load<decltype(t), decltype(t)>; });
 }
 StoreBlock store_block_raw(size_t size) {
-  return with_size(size, [](auto t) -> StoreBlock { return store<decltype(t), decltype(t)>; });
+  return with_element_size(size, [](auto t) -> StoreBlock { return store<decltype(t), decltype(t)>; });
 }
 
 }  // namespace fuselet::cpu

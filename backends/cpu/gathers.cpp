@@ -3,6 +3,7 @@
 #include <cstring>
 
 #include "backends/cpu/block_run.h"
+#include "backends/cpu/element_size.h"
 #include "backends/cpu/indices.h"
 #include "backends/cpu/kernels.h"
 #include "backends/cpu/parallel.h"
@@ -21,20 +22,6 @@ Indices::Indices(const Tensor& index, int64_t size, const char* op)
 }
 
 namespace {
-
-template <class F>
-void with_element(size_t size, F&& f) {
-  switch (size) {
-    case 1:
-      return f(uint8_t{});
-    case 2:
-      return f(uint16_t{});
-    case 4:
-      return f(uint32_t{});
-    default:
-      return f(uint64_t{});
-  }
-}
 
 // out[o][k][...] = self[o][index[k]][...]: rows of `row` bytes, of `size` rows a block.
 void select_rows(const std::byte* self, std::byte* out, int64_t outer, int64_t size, int64_t row,
@@ -91,7 +78,7 @@ void gather(const Call& call) {
   space.add(out.sizes(), out.strides());
   space.add(out.sizes(), strides);
   space.simplify();
-  with_element(size_of(self.dtype()), [&](auto zero) {
+  with_element_size(size_of(self.dtype()), [&](auto zero) {
     using E = decltype(zero);
     const E* from = static_cast<const E*>(self.impl()->data());
     E* to = static_cast<E*>(out.impl()->data());

@@ -181,22 +181,20 @@ ir::GraphArg Recorder::graph_arg(const Arg& arg) {
       for (uint32_t i = 0; i < arg.count; ++i) list.push_back({value_of(arg.tensors[i])});
       return list;
     }
-    case Arg::Tag::Int:
-      return arg.integer;
-    case Arg::Tag::Ints:
-      return Dims(DimsView{arg.ints, arg.count});
-    case Arg::Tag::Float:
-      return arg.number;
-    case Arg::Tag::Bool:
-      return arg.flag;
-    case Arg::Tag::Text:
-      return std::string(arg.text);
-    case Arg::Tag::DType:
-      return arg.dtype;
-    case Arg::Tag::Device:
-      return arg.device;
+    default:
+      break;
   }
-  throw InternalError("an argument has no kind", __FILE__, __LINE__);
+  // Plain arguments are kept as the tape keeps them.
+  return std::visit(
+      [](auto&& kept) -> ir::GraphArg {
+        using T = std::decay_t<decltype(kept)>;
+        if constexpr (std::is_same_v<T, Tensor> || std::is_same_v<T, std::vector<Tensor>>) {
+          throw InternalError("a tensor argument is no plain one", __FILE__, __LINE__);
+        } else {
+          return std::move(kept);
+        }
+      },
+      own(arg));
 }
 
 // A backward node points at the forward operator that it belongs to, and at its line.
