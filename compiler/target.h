@@ -1,0 +1,53 @@
+// What the compiler asks of a backend: source for a kernel, and functions to launch. A backend registers one target for
+// its device type.
+#pragma once
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "compiler/lower/kernel.h"
+#include "core/generator.h"
+
+namespace fuselet {
+
+// Runs a kernel: one pointer a buffer, the scalars, one seed and draw number a random parameter, and scratch memory of
+// Target::scratch_bytes. Returns 0, or 1 + the number (over all nests, in order) of the LoadAt that met an index out of
+// range. `context` is CompiledKernel::context.
+using KernelFunction = int (*)(const void* context, void* const* buffers, const double* scalars,
+                               const GeneratorState* randoms, void* scratch);
+
+enum class KernelOrigin : uint8_t { Compiled, MemoryCache, DiskCache, Interpreted };
+const char* name_of(KernelOrigin origin);
+
+// A kernel that can be launched, from any thread; shared by all executables that need it.
+struct CompiledKernel {
+  KernelFunction function = nullptr;
+  const void* context = nullptr;
+  std::string source;
+  std::shared_ptr<void> owner;  // keeps function and context alive
+  KernelOrigin origin = KernelOrigin::Compiled;
+  double milliseconds = 0;  // that the compiler took
+  std::string remark;       // why it is interpreted or not cached; empty: nothing to say
+
+  int launch(void* const* buffers, const double* scalars, const GeneratorState* randoms, void* scratch) const {
+    return function(context, buffers, scalars, randoms, scratch);
+  }
+};
+
+class Target {
+ public:
+  virtual ~Target() = default;
+  virtual const char* name() const = 0;
+  // Memory beside the buffers that a launch needs.
+  virtual int64_t scratch_bytes(const kernel::Kernel& kernel) const = 0;
+  virtual std::string emit(const kernel::Kernel& kernel) const = 0;
+  // One result a kernel. What no cache holds is compiled, several at a time.
+  virtual std::vector<std::shared_ptr<const CompiledKernel>> compile(std::span<const kernel::Kernel> kernels) = 0;
+};
+
+// Error if the device type has no target.
+Target& target_of(DeviceType type);
+void register_target(DeviceType type, Target* target);
+
+}  // namespace fuselet
