@@ -1,0 +1,57 @@
+#include "compiler/lower/nest_builder.h"
+
+namespace fuselet::lower {
+namespace {
+
+bool is_source_node(const GraphFacts& facts, const ir::Node& node) {
+  const Op& op = op_of(node.op);
+  if (!loop_rule(facts.graph, node) || node.draw >= 0) return false;
+  if (op.kind != OpKind::Factory && op.kind != OpKind::Pointwise) return false;
+  bool sources = true;
+  ir::for_each_operand(node, [&](ir::ValueId v) {
+    const int32_t from = facts.node_of(facts.base[static_cast<size_t>(v)]);
+    sources &= from >= 0 && facts.is_source[static_cast<size_t>(from)];
+  });
+  return sources;
+}
+
+}  // namespace
+
+GraphFacts::GraphFacts(const ir::Graph& g, Numerics n)
+    : graph(g),
+      numerics(n),
+      base(g.values.size()),
+      readers(g.values.size()),
+      escapes(g.values.size(), false),
+      is_source(g.nodes.size(), false),
+      advanced(g.nodes.size() * g.cells.size(), 0.0) {
+  for (size_t v = 0; v < base.size(); ++v) base[v] = static_cast<ir::ValueId>(v);
+  size_t next_advance = 0;
+  std::vector<double> sums(g.cells.size(), 0.0);
+  for (size_t i = 0; i < g.nodes.size(); ++i) {
+    const ir::Node& node = g.nodes[i];
+    for (; next_advance < g.advances.size() && static_cast<size_t>(g.advances[next_advance].before_node) <= i;
+         ++next_advance) {
+      const ir::Advance& a = g.advances[next_advance];
+      sums[static_cast<size_t>(a.cell.index)] += a.by;
+    }
+    for (size_t c = 0; c < sums.size(); ++c) advanced[i * sums.size() + c] = sums[c];
+    ir::for_each_operand(node, [&](ir::ValueId v) {
+      std::vector<int32_t>& list = readers[static_cast<size_t>(v)];
+      if (list.empty() || list.back() != static_cast<int32_t>(i)) list.push_back(static_cast<int32_t>(i));
+    });
+    if (op_of(node.op).kind == OpKind::View) {
+      const ir::ValueId from = std::get<ir::ValueRef>(node.args[0]).id;
+      base[static_cast<size_t>(node.outputs[0])] = base[static_cast<size_t>(from)];
+    }
+    is_source[i] = is_source_node(*this, node);
+  }
+  for (ir::ValueId v : g.outputs) escapes[static_cast<size_t>(base[static_cast<size_t>(v)])] = true;
+  for (const std::vector<ir::Write>* list : {&g.writes, &g.grads}) {
+    for (const ir::Write& w : *list) escapes[static_cast<size_t>(base[static_cast<size_t>(w.value)])] = true;
+  }
+}
+
+bool is_boundary_cast(const ir::Node&) { return false; }
+
+}  // namespace fuselet::lower
