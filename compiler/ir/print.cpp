@@ -91,9 +91,10 @@ std::string arg_text(const GraphArg& arg) { return std::visit(ArgPrinter{}, arg)
 std::string print(const Graph& g) {
   std::string out = "graph " + quoted(g.name) + " {\n";
   for (const Input& in : g.inputs) {
-    out += "  input " + value_text(in.value) + ": " + type_text(g.meta(in.value)) +
-           (in.kind == InputKind::Argument ? " argument " : " lifted ") + quoted(in.name) + "\n";
+    out += "  input " + value_text(in.value) + ": " + type_text(g.meta(in.value)) + " " + name_of(in.kind) + " " +
+           quoted(in.name) + "\n";
   }
+  if (g.draws_with_gaps) out += "  draws " + std::to_string(g.draws) + " with gaps\n";
   for (size_t i = 0; i < g.cells.size(); ++i) out += "  cell $" + std::to_string(i) + " " + quoted(g.cells[i]) + "\n";
   size_t next = 0;
   for (size_t n = 0; n <= g.nodes.size(); ++n) {

@@ -1,0 +1,205 @@
+#include "compiler/partition/split_graph.h"
+
+#include <algorithm>
+
+#include "compiler/partition/recompute_table.h"
+
+namespace fuselet::partition {
+namespace {
+
+size_t at(int32_t i) { return static_cast<size_t>(i); }
+
+// One side, built from copies of the joint graph's nodes.
+class Side {
+ public:
+  Side(const ir::Graph& joint, const std::string& suffix) : joint_(joint), place_(joint.values.size(), -1) {
+    graph_.name = joint.name + suffix;
+    graph_.draws = joint.draws;
+  }
+
+  ir::Graph& graph() { return graph_; }
+  bool has(ir::ValueId v) const { return place_[at(v)] >= 0; }
+  ir::ValueId place(ir::ValueId v) const {
+    FUSELET_INTERNAL_CHECK(has(v), concat("partition: %", v, " is missing in '", graph_.name, "'"));
+    return place_[at(v)];
+  }
+  void add_input(ir::ValueId v, ir::InputKind kind, const std::string& name) {
+    place_[at(v)] = graph_.add_input(kind, name, joint_.meta(v));
+  }
+  // `cell` gives the number of a cell on this side.
+  template <class F>
+  void add_node(const ir::Node& node, F&& cell) {
+    std::vector<ir::GraphArg> args = node.args;
+    for (ir::GraphArg& arg : args) {
+      if (auto* v = std::get_if<ir::ValueRef>(&arg)) v->id = place(v->id);
+      if (auto* c = std::get_if<ir::CellRef>(&arg)) c->index = cell(c->index);
+      if (auto* list = std::get_if<std::vector<ir::ValueRef>>(&arg)) {
+        for (ir::ValueRef& v : *list) v.id = place(v.id);
+      }
+    }
+    std::vector<TensorMeta> metas;
+    for (ir::ValueId v : node.outputs) metas.push_back(joint_.meta(v));
+    ir::Node copy = node;
+    copy.args = std::move(args);
+    copy.outputs.clear();
+    for (size_t i = 0; i < metas.size(); ++i) {
+      ir::ValueId id = static_cast<ir::ValueId>(graph_.values.size());
+      graph_.values.push_back({metas[i], static_cast<int32_t>(graph_.nodes.size()), static_cast<int32_t>(i)});
+      copy.outputs.push_back(id);
+      place_[at(node.outputs[i])] = id;
+    }
+    graph_.nodes.push_back(std::move(copy));
+  }
+  void mark_gaps() {
+    int32_t used = 0;
+    for (const ir::Node& n : graph_.nodes) used += n.draw >= 0;
+    graph_.draws_with_gaps = used != graph_.draws;
+  }
+
+ private:
+  const ir::Graph& joint_;
+  ir::Graph graph_;
+  std::vector<ir::ValueId> place_;  // of each value of the joint graph
+};
+
+std::string name_of_value(const ir::Graph& g, ir::ValueId v) {
+  return std::string(op_of(g.nodes[at(g.values[at(v)].node)].op).name) + "." + std::to_string(v);
+}
+
+// What the forward runs: what it needs for itself, and what the saved values come from.
+std::vector<bool> forward_nodes(const ir::Graph& g, const Sides& sides, const CutChoice& choice) {
+  std::vector<bool> nodes = sides.forward_needs, live = choice.save;
+  for (size_t n = g.nodes.size(); n-- > 0;) {
+    const ir::Node& node = g.nodes[n];
+    nodes[n] =
+        nodes[n] || std::any_of(node.outputs.begin(), node.outputs.end(), [&](ir::ValueId v) { return live[at(v)]; });
+    if (nodes[n]) for_each_operand(node, [&](ir::ValueId v) { live[at(v)] = true; });
+  }
+  return nodes;
+}
+
+ir::Graph build_forward(const ir::Graph& g, const Sides& sides, const CutChoice& choice, size_t num_forward_outputs,
+                        std::vector<SavedValue>* saved) {
+  Side side(g, " forward");
+  side.graph().cells = g.cells;
+  std::vector<int32_t> input_place(g.inputs.size(), -1);
+  for (size_t i = 0; i < g.inputs.size(); ++i) {
+    if (g.inputs[i].kind == ir::InputKind::Tangent) continue;
+    input_place[i] = static_cast<int32_t>(side.graph().inputs.size());
+    side.add_input(g.inputs[i].value, g.inputs[i].kind, g.inputs[i].name);
+  }
+  std::vector<bool> runs = forward_nodes(g, sides, choice);
+  size_t next = 0;
+  for (size_t n = 0; n <= g.nodes.size(); ++n) {
+    for (; next < g.advances.size() && at(g.advances[next].before_node) <= n; ++next) {
+      ir::Advance a = g.advances[next];
+      a.before_node = static_cast<int32_t>(side.graph().nodes.size());
+      side.graph().advances.push_back(a);
+    }
+    if (n < g.nodes.size() && runs[n]) side.add_node(g.nodes[n], [](int32_t c) { return c; });
+  }
+  std::vector<ir::ValueId>& outputs = side.graph().outputs;
+  for (size_t i = 0; i < num_forward_outputs; ++i) outputs.push_back(side.place(g.outputs[i]));
+  for (SavedValue& s : *saved) {
+    if (s.input >= 0) continue;
+    ir::ValueId v = side.place(s.value);
+    auto same = std::find(outputs.begin(), outputs.end(), v);
+    s.output = static_cast<int32_t>(same - outputs.begin());
+    if (same == outputs.end()) outputs.push_back(v);
+  }
+  for (const ir::Write& w : g.writes) side.graph().writes.push_back({input_place[at(w.input)], side.place(w.value)});
+  side.mark_gaps();
+  return std::move(side.graph());
+}
+
+// Gives a cell of the joint graph, as node n reads it, its number in the backward.
+class ScalarTable {
+ public:
+  ScalarTable(const ir::Graph& joint, ir::Graph* backward, std::vector<SavedScalar>* scalars)
+      : joint_(joint), backward_(backward), scalars_(scalars) {}
+
+  int32_t number_of(int32_t cell, size_t n) {
+    SavedScalar wanted{cell, {}};
+    for (const ir::Advance& a : joint_.advances) {
+      if (a.cell.index == cell && at(a.before_node) <= n) wanted.advances.push_back(a.by);
+    }
+    for (size_t i = 0; i < scalars_->size(); ++i) {
+      if ((*scalars_)[i].cell == cell && (*scalars_)[i].advances == wanted.advances) return static_cast<int32_t>(i);
+    }
+    scalars_->push_back(std::move(wanted));
+    backward_->cells.push_back(joint_.cells[at(cell)]);
+    return static_cast<int32_t>(scalars_->size() - 1);
+  }
+
+ private:
+  const ir::Graph& joint_;
+  ir::Graph* backward_;
+  std::vector<SavedScalar>* scalars_;
+};
+
+ir::Graph build_backward(const ir::Graph& g, const Sides& sides, size_t num_forward_outputs, Partition* out) {
+  Side side(g, " backward");
+  ScalarTable scalars(g, &side.graph(), &out->scalars);
+  for (const SavedValue& s : out->saved) {
+    ir::InputKind kind = s.input >= 0 ? g.inputs[at(s.input)].kind : ir::InputKind::Argument;
+    side.add_input(s.value, kind, s.name);
+  }
+  for (const ir::Input& in : g.inputs) {
+    if (in.kind == ir::InputKind::Tangent) side.add_input(in.value, in.kind, in.name);
+  }
+  auto add = [&](size_t n) { side.add_node(g.nodes[n], [&](int32_t c) { return scalars.number_of(c, n); }); };
+  // Adds what makes `v`, operands first.
+  auto obtain = [&](ir::ValueId wanted) {
+    std::vector<ir::ValueId> stack = {wanted};
+    while (!stack.empty()) {
+      ir::ValueId v = stack.back();
+      int32_t n = g.values[at(v)].node;
+      if (side.has(v)) {
+        stack.pop_back();
+        continue;
+      }
+      FUSELET_INTERNAL_CHECK(n >= 0, concat("partition: input %", v, " was not saved"));
+      size_t before = stack.size();
+      for_each_operand(g.nodes[at(n)], [&](ir::ValueId operand) {
+        if (!side.has(operand)) stack.push_back(operand);
+      });
+      if (stack.size() > before) continue;
+      add(at(n));
+      stack.pop_back();
+    }
+  };
+  for (size_t n = 0; n < g.nodes.size(); ++n) {
+    if (!sides.backward_nodes[n]) continue;
+    for_each_operand(g.nodes[n], obtain);
+    add(n);
+  }
+  for (size_t i = num_forward_outputs; i < g.outputs.size(); ++i) {
+    obtain(g.outputs[i]);
+    side.graph().outputs.push_back(side.place(g.outputs[i]));
+  }
+  side.mark_gaps();
+  return std::move(side.graph());
+}
+
+}  // namespace
+
+void split_graph(const ir::Graph& g, const Sides& sides, const CutChoice& choice, size_t num_forward_outputs,
+                 Partition* out) {
+  out->num_forward_outputs = num_forward_outputs;
+  for (size_t v = 0; v < g.values.size(); ++v) {
+    if (!choice.save[v]) continue;
+    int32_t input = sides.input_of[v];
+    SavedValue s;
+    s.value = static_cast<ir::ValueId>(v);
+    s.name = input >= 0 ? g.inputs[at(input)].name : name_of_value(g, s.value);
+    bool alive_anyway = input >= 0 && !sides.overwritten[at(input)];
+    if (alive_anyway) s.input = input;
+    s.bytes = alive_anyway ? 0 : bytes_of(g.meta(s.value));
+    out->saved_bytes += s.bytes;
+    out->saved.push_back(std::move(s));
+  }
+  out->forward = build_forward(g, sides, choice, num_forward_outputs, &out->saved);
+  out->backward = build_backward(g, sides, num_forward_outputs, out);
+}
+
+}  // namespace fuselet::partition
