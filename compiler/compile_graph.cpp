@@ -1,49 +1,79 @@
 #include "compiler/compile_graph.h"
 
-#include "compiler/replay/interpret.h"
-#include "core/dispatch_state.h"
-#include "core/ops/functions.h"
+#include "compiler/decompose/decompose.h"
+#include "compiler/fuse/fuse.h"
+#include "compiler/lower/lower.h"
+#include "compiler/passes/eliminate_dead_code.h"
+#include "compiler/passes/forward_identities.h"
+#include "compiler/passes/merge_common_subexpressions.h"
+#include "compiler/plan/planned_executable.h"
+#include "compiler/stage_driver.h"
+#include "compiler/summarise.h"
+#include "compiler/target.h"
 
 namespace fuselet {
 namespace {
 
-// Runs the graph operator by operator.
-class InterpretedGraph final : public Executable {
- public:
-  explicit InterpretedGraph(const ir::Graph& graph) : graph_(graph) {}
-  const ir::Graph& graph() const override { return graph_; }
-
-  RunOutputs run(const RunInputs& in) const override {
-    NoGradGuard no_grad;
-    std::vector<ir::ValueId> wanted = graph_.outputs;
-    for (const ir::Write& w : graph_.writes) wanted.push_back(w.value);
-    for (const ir::Write& w : graph_.grads) wanted.push_back(w.value);
-    std::vector<CellPtr> cells;
-    for (size_t i = 0; i < graph_.cells.size(); ++i)
-      cells.push_back(make_intrusive<HostCell>(in.scalars[i], graph_.cells[i]));
-    std::vector<Tensor> inputs(in.inputs.begin(), in.inputs.end());
-    std::vector<Tensor> values = replay::interpret(graph_, inputs, cells, in.draws, wanted);
-    for (Tensor& t : values) {
-      for (const ir::Write& w : graph_.writes) {
-        if (inputs[static_cast<size_t>(w.input)].impl()->storage() == t.impl()->storage()) t = t.clone();
-      }
-    }
-    auto at = values.begin();
-    RunOutputs out;
-    for (size_t i = 0; i < graph_.outputs.size(); ++i) out.outputs.push_back(*at++);
-    for (const ir::Write& w : graph_.writes) inputs[static_cast<size_t>(w.input)].copy_(*at++);
-    out.grads.assign(at, values.end());
-    return out;
+ir::Graph clean(ir::Graph g) {
+  while (forward_identities(g) | merge_common_subexpressions(g) | eliminate_dead_code(g)) {
   }
+  return g;
+}
 
- private:
-  ir::Graph graph_;
-};
+Device device_of(const ir::Graph& g) { return g.values.empty() ? Device{} : g.values[0].meta.device; }
+
+std::string sources_of(const std::vector<std::shared_ptr<const CompiledKernel>>& compiled) {
+  std::string out;
+  for (const auto& k : compiled) out += k->source;
+  return out;
+}
+
+std::vector<kernel::Kernel> kernels_of(const std::vector<lower::LoweredKernel>& lowered) {
+  std::vector<kernel::Kernel> out;
+  for (const lower::LoweredKernel& k : lowered) out.push_back(k.kernel);
+  return out;
+}
+
+ir::Graph to_primitives(const ir::Graph& graph, StageDriver& driver) {
+  // Fused operators come apart first, so that every later stage knows few and simple ones.
+  ir::Graph g = driver.graph_stage("decompose", graph, decompose);
+  // Fewer nodes before anybody decides what to fuse.
+  return driver.graph_stage("passes", g, clean);
+}
 
 }  // namespace
 
-std::shared_ptr<const Executable> compile_graph(const ir::Graph& graph, const CompileOptions&, report::CompileReport*) {
-  return std::make_shared<InterpretedGraph>(graph);
+std::shared_ptr<const Executable> compile_graph(const ir::Graph& graph, const CompileOptions& options,
+                                                report::CompileReport* report) {
+  StageDriver driver(graph, options, report);
+  plan::ExecutableParts parts;
+  parts.graph = to_primitives(graph, driver);
+  // What every later stage asks of the graph, worked out once.
+  const lower::GraphFacts facts(parts.graph, options.numerics);
+  // Which primitives share a loop nest, and which nests a kernel. Nests are scheduled on the way: what fuses is what has
+  // a structure.
+  const fuse::Fusion fusion = driver.stage(
+      "fuse", [&] { return fuse::fuse(facts); }, [&](const fuse::Fusion& f) { return fuse::print(f, facts); });
+  // Kernels of the kernel IR, their parameters numbered.
+  parts.kernels = driver.stage(
+      "lower", [&] { return lower::lower(facts, fusion); }, [](const auto& k) { return lower::print(k); });
+  // Source text, and functions to launch.
+  Target& target = target_of(device_of(parts.graph).type);
+  const std::vector<kernel::Kernel> kernels = kernels_of(parts.kernels);
+  for (const kernel::Kernel& k : kernels) parts.scratch_bytes.push_back(target.scratch_bytes(k));
+  parts.compiled = driver.stage(
+      "codegen", [&] { return target.compile(kernels); }, sources_of);
+  // When each step runs, so that little memory is alive at once and inputs can be updated where they lie.
+  parts.order = driver.stage(
+      "order",
+      [&] { return plan::order_steps(facts, parts.kernels, plan::make_steps(facts, parts.kernels, fusion.calls)); },
+      [&](const plan::Order& o) { return plan::print(o, facts, parts.kernels); });
+  // Where each value lives.
+  parts.memory = driver.stage(
+      "plan", [&] { return plan::plan_memory(facts, parts.kernels, parts.order); },
+      [&](const plan::MemoryPlan& m) { return plan::print(m, facts); });
+  if (report) summarise(graph, fusion, parts, report);
+  return plan::make_executable(std::move(parts));
 }
 
 }  // namespace fuselet

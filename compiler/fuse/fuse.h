@@ -43,4 +43,7 @@ struct Fusion {
 
 Fusion fuse(const lower::GraphFacts& facts);
 
+// Kernels with their stages and nodes, calls, and refusals, one a line.
+std::string print(const Fusion& fusion, const lower::GraphFacts& facts);
+
 }  // namespace fuselet::fuse

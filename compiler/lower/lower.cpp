@@ -72,4 +72,10 @@ std::vector<LoweredKernel> lower(const GraphFacts& facts, const fuse::Fusion& fu
   return out;
 }
 
+std::string print(const std::vector<LoweredKernel>& kernels) {
+  std::string out;
+  for (const LoweredKernel& k : kernels) out += kernel::print(k.kernel);
+  return out;
+}
+
 }  // namespace fuselet::lower

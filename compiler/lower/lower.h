@@ -17,4 +17,6 @@ struct LoweredKernel {
 
 std::vector<LoweredKernel> lower(const GraphFacts& facts, const fuse::Fusion& fusion);
 
+std::string print(const std::vector<LoweredKernel>& kernels);
+
 }  // namespace fuselet::lower

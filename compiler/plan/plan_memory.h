@@ -29,4 +29,6 @@ struct MemoryPlan {
 MemoryPlan plan_memory(const lower::GraphFacts& facts, const std::vector<lower::LoweredKernel>& kernels,
                        const Order& order);
 
+std::string print(const MemoryPlan& plan, const lower::GraphFacts& facts);
+
 }  // namespace fuselet::plan

@@ -12,7 +12,7 @@
 namespace fuselet::plan {
 
 struct ExecutableParts {
-  ir::Graph graph;
+  ir::Graph graph;                                              // of primitives
   std::vector<lower::LoweredKernel> kernels;
   std::vector<std::shared_ptr<const CompiledKernel>> compiled;  // one a kernel
   std::vector<int64_t> scratch_bytes;                           // one a kernel
@@ -20,6 +20,6 @@ struct ExecutableParts {
   MemoryPlan memory;
 };
 
-std::shared_ptr<const Executable> make_executable(ExecutableParts parts, const lower::GraphFacts& facts);
+std::shared_ptr<const Executable> make_executable(ExecutableParts parts);
 
 }  // namespace fuselet::plan

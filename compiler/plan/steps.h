@@ -34,6 +34,9 @@ struct Order {
 Order order_steps(const lower::GraphFacts& facts, const std::vector<lower::LoweredKernel>& kernels,
                   std::vector<Step> steps);
 
+std::string print(const Order& order, const lower::GraphFacts& facts,
+                  const std::vector<lower::LoweredKernel>& kernels);
+
 // True iff the kernel may write `to` into the memory of `from`: it reads each element of it in a pointwise nest alone,
 // where that nest writes it.
 bool may_overwrite(const lower::LoweredKernel& kernel, ir::ValueId from, ir::ValueId to);

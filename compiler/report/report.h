@@ -43,17 +43,43 @@ struct KernelGroup {
   std::vector<int32_t> nodes;
 };
 
+// A generated kernel.
+struct KernelReport {
+  std::string name, source;
+  std::string origin;        // compiled, memory cache, disk cache, interpreted
+  std::string remark;        // why it is interpreted or not cached
+  double milliseconds = 0;   // of the system's compiler
+  int64_t bytes = 0;         // that it reads and writes, each buffer once
+  std::vector<int32_t> nodes;
+};
+
+// Two neighbours that run in kernels of their own, and why.
+struct RefusedFusion {
+  std::string first, second;  // their operators
+  int64_t bytes = 0;          // that one kernel would have saved
+  std::string reason;
+};
+
 struct CompileReport {
   std::string graph;
   std::vector<StageReport> stages;
   std::optional<PartitionSummary> partition;
   std::vector<KernelGroup> groups;
 
+  int32_t operators = 0, primitives = 0;  // nodes of the recorded graph, and of the decomposed one
+  std::vector<KernelReport> kernels;
+  std::vector<std::string> calls;  // operators that run as calls of the backend's kernels
+  std::vector<RefusedFusion> refused;
+  int64_t bytes_unfused = 0, bytes_fused = 0;        // memory traffic of all primitives alone, and of the kernels
+  int64_t arena_bytes = 0, arena_bytes_unshared = 0;  // of a call, and without any memory serving twice
+  int32_t writes_in_place = 0, writes_copied = 0;     // new values of inputs made where they live, or copied there
+
   // nullptr if there is none of that name; of several, the last.
   const StageReport* stage(const std::string& name) const;
 };
 
-// The summary as lines of text.
+// The summaries as lines of text.
 std::string text_of(const PartitionSummary& summary);
+std::string text_of(const CompileReport& report);
 
 }  // namespace fuselet::report
