@@ -40,12 +40,31 @@ struct Matrix {
   Matrix transposed() const { return {data, cs, rs}; }
 };
 
+// Where a product's C lies in the caller's, for what follows it.
+struct Follow {
+  const GemmPostWork* post_work = nullptr;
+  int64_t batch = 0, row = 0, column = 0;
+  bool is_transposed = false;
+  bool is_complete = true;  // no later block of k adds to C
+
+  Follow from(int64_t rows, int64_t columns, bool complete) const {
+    return {post_work, batch, row + rows, column + columns, is_transposed, complete};
+  }
+  void finished(int64_t first_row, int64_t row_end, int64_t first_column, int64_t column_end) const {
+    if (!post_work || !is_complete) return;
+    GemmPart part{batch, row + first_row, row + row_end, column + first_column, column + column_end};
+    if (is_transposed) part = {batch, part.column, part.column_end, part.row, part.row_end};
+    (*post_work)(part);
+  }
+};
+
 template <class T>
 struct Product {
   int64_t m, n, k;
   Matrix<const T> a, b;
   Matrix<T> c;
   bool accumulate;
+  Follow follow;
 };
 
 constexpr int64_t ceil_div(int64_t x, int64_t y) { return (x + y - 1) / y; }
@@ -137,6 +156,12 @@ void multiply_tile(const Product<T>& x, const Tile& tile, const Panels<T>& a, co
   }
 }
 
+template <class T>
+void tile_finished(const Product<T>& x, const Tile& tile) {
+  x.follow.finished(tile.a_begin * kPanelRows, std::min(x.m, tile.a_end * kPanelRows), tile.b_begin * kPanelCols<T>,
+                    std::min(x.n, tile.b_end * kPanelCols<T>));
+}
+
 // How a product is cut into tiles; a function of its shape alone.
 struct TileGrid {
   int64_t panels_a, panels_b, tile_a, tile_b, tiles_b, count;
@@ -200,6 +225,7 @@ void multiply_alone(const Product<T>& x, const Alone<T>& how, const Tile& tile, 
     }
     multiply_tile(x, tile, from_a, from_b, depth, x.accumulate || p > 0);
   }
+  tile_finished(x, tile);
 }
 
 // Packs both operands once, all threads together, then multiplies tile by tile.
@@ -231,6 +257,7 @@ void multiply_packed(const Product<T>& x) {
                     packed_b<T>(b.data() + (block * grid.panels_b + tile.b_begin) * kPanelB<T>), depth,
                     x.accumulate || block > 0);
     }
+    tile_finished(x, tile);
   });
 }
 
@@ -242,47 +269,49 @@ void multiply_large(const Product<T>& x) {
       for (int64_t p = 0; p < x.k; p += kChunkDepth) {
         multiply_packed<T>({std::min(kChunkRows, x.m - row), std::min(kChunkCols, x.n - col),
                             std::min(kChunkDepth, x.k - p), x.a.from(row, p), x.b.from(p, col), x.c.from(row, col),
-                            x.accumulate || p > 0});
+                            x.accumulate || p > 0, x.follow.from(row, col, p + kChunkDepth >= x.k)});
       }
     }
   }
 }
 
 template <class T>
-Product<T> product_at(const GemmDesc& d, int64_t index) {
+Product<T> product_at(const GemmDesc& d, int64_t index, const GemmPostWork* post_work) {
   Product<T> x{d.m,
                d.n,
                d.k,
                {static_cast<const T*>(d.a) + index * d.a_bs, d.a_rs, d.a_cs},
                {static_cast<const T*>(d.b) + index * d.b_bs, d.b_rs, d.b_cs},
                {static_cast<T*>(d.c) + index * d.c_bs, d.c_rs, d.c_cs},
-               d.accumulate};
+               d.accumulate,
+               {post_work, index}};
   // C^T = B^T A^T gives the same bits; it puts adjacent elements of C, or the longer side of a vector, into lanes.
   if (x.n == 1 || (x.c.cs != 1 && x.c.rs == 1)) {
-    return {x.n, x.m, x.k, x.b.transposed(), x.a.transposed(), x.c.transposed(), x.accumulate};
+    return {x.n, x.m, x.k, x.b.transposed(), x.a.transposed(), x.c.transposed(), x.accumulate,
+            {post_work, index, 0, 0, true}};
   }
   return x;
 }
 
 template <class T>
-void write_zeros(const GemmDesc& d) {
-  if (d.accumulate) return;
+void write_zeros(const GemmDesc& d, const GemmPostWork* post_work) {
   for (int64_t index = 0; index < d.batch; ++index) {
-    const Product<T> x = product_at<T>(d, index);
-    for (int64_t i = 0; i < x.m; ++i) {
+    const Product<T> x = product_at<T>(d, index, post_work);
+    for (int64_t i = 0; !d.accumulate && i < x.m; ++i) {
       for (int64_t j = 0; j < x.n; ++j) *x.c.at(i, j) = T(0);
     }
+    x.follow.finished(0, x.m, 0, x.n);
   }
 }
 
 template <class T>
-void gemm_of(const GemmDesc& d) {
-  if (d.k <= 0) return write_zeros<T>(d);
-  const Product<T> first = product_at<T>(d, 0);
+void gemm_of(const GemmDesc& d, const GemmPostWork* post_work) {
+  if (d.k <= 0) return write_zeros<T>(d, post_work);
+  const Product<T> first = product_at<T>(d, 0, post_work);
   const TileGrid grid = TileGrid::of(first);
   const bool is_thin = grid.panels_a <= 2 || grid.panels_b <= 2;
   if (!is_thin && d.m * d.n * d.k > kSharedWork) {
-    for (int64_t index = 0; index < d.batch; ++index) multiply_large(product_at<T>(d, index));
+    for (int64_t index = 0; index < d.batch; ++index) multiply_large(product_at<T>(d, index, post_work));
     return;
   }
 
@@ -291,16 +320,19 @@ void gemm_of(const GemmDesc& d) {
   parallel_for(d.batch * grid.count, ceil_div(kParallelWork, tile_work), [&](int64_t begin, int64_t end) {
     const Scratch<T> space(how.scratch());
     for (int64_t index = begin; index < end; ++index) {
-      multiply_alone(product_at<T>(d, index / grid.count), how, grid.tile(index % grid.count), space.data());
+      multiply_alone(product_at<T>(d, index / grid.count, post_work), how, grid.tile(index % grid.count), space.data());
     }
   });
 }
 
+void run_gemm(const GemmDesc& desc, const GemmPostWork* post_work) {
+  if (desc.m <= 0 || desc.n <= 0 || desc.batch <= 0) return;
+  desc.type == GemmType::f32 ? gemm_of<float>(desc, post_work) : gemm_of<double>(desc, post_work);
+}
+
 }  // namespace
 
-void gemm(const GemmDesc& desc) {
-  if (desc.m <= 0 || desc.n <= 0 || desc.batch <= 0) return;
-  desc.type == GemmType::f32 ? gemm_of<float>(desc) : gemm_of<double>(desc);
-}
+void gemm(const GemmDesc& desc) { run_gemm(desc, nullptr); }
+void gemm(const GemmDesc& desc, GemmPostWork post_work) { run_gemm(desc, &post_work); }
 
 }  // namespace fuselet::cpu

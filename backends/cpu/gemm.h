@@ -13,6 +13,8 @@
 
 #include <cstdint>
 
+#include "backends/cpu/function_ref.h"
+
 namespace fuselet::cpu {
 
 enum class GemmType : uint8_t { f32, f64 };
@@ -31,6 +33,15 @@ struct GemmDesc {
   bool accumulate = false;
 };
 
+// Part of C: of matrix `batch`, rows [row, row_end) and columns [column, column_end).
+struct GemmPart {
+  int64_t batch, row, row_end, column, column_end;
+};
+// Called once for each part of C, by the thread that has just finished it: what it computes from there reads C from
+// cache. Parts cover C and do not overlap.
+using GemmPostWork = FunctionRef<void(const GemmPart&)>;
+
 void gemm(const GemmDesc& desc);
+void gemm(const GemmDesc& desc, GemmPostWork post_work);
 
 }  // namespace fuselet::cpu

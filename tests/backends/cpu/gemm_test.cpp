@@ -2,6 +2,7 @@
 
 #include <doctest/doctest.h>
 
+#include <algorithm>
 #include <cmath>
 #include <cstring>
 #include <limits>
@@ -367,5 +368,32 @@ TEST_CASE_TEMPLATE("gemm lets infinities and NaNs through, zeros notwithstanding
   for (int64_t i = 0; i < x.m; ++i) {
     if (i != 3 && i != 11) CHECK(std::isinf(x.at(i, 7)));
     if (i != 11) CHECK(std::isfinite(x.at(i, 39)));
+  }
+}
+
+TEST_CASE_TEMPLATE("gemm hands every part of C to the post work once, when it is finished", T, float, double) {
+  const std::tuple<int64_t, int64_t, int64_t> sizes[] = {{1, 1, 1},      {5, 1, 3},     {1, 40, 7},      {70, 33, 300},
+                                                         {300, 200, 90}, {64, 32, 0},   {260, 260, 520}, {5000, 40, 300},
+                                                         {100, 60, 2100}};
+  for (auto [m, n, k] : sizes) {
+    for (Layout layout : {Layout::rows, Layout::columns}) {
+      CAPTURE(m);
+      CAPTURE(n);
+      Case<T> want(m, n, k, Layout::rows, Layout::rows, layout), got(m, n, k, Layout::rows, Layout::rows, layout);
+      gemm(want.desc);
+      std::vector<int> visits(static_cast<size_t>(m * n), 0);
+      std::vector<int> wrong(static_cast<size_t>(m * n), 0);
+      gemm(got.desc, [&](const fuselet::cpu::GemmPart& part) {
+        for (int64_t i = part.row; i < part.row_end; ++i) {
+          for (int64_t j = part.column; j < part.column_end; ++j) {
+            const int64_t at = i * got.sc.rs + j * got.sc.cs;
+            ++visits[static_cast<size_t>(i * n + j)];
+            wrong[static_cast<size_t>(i * n + j)] += got.c[static_cast<size_t>(at)] != want.c[static_cast<size_t>(at)];
+          }
+        }
+      });
+      CHECK(std::all_of(visits.begin(), visits.end(), [](int v) { return v == 1; }));
+      CHECK(std::all_of(wrong.begin(), wrong.end(), [](int v) { return v == 0; }));
+    }
   }
 }
