@@ -168,10 +168,11 @@ void arrange_rows(Nest& nest, uint32_t row_dims, uint32_t column_dims) {
     if (s.kind == Kind::Store && !of_columns[i] && (s.varies & outer_dims) != outer_dims)
       throw Refusal{"is stored once, not for every row"};
     if (after[i] && !of_columns[i] && s.kind != Kind::Reduce && (s.varies & last)) terminal = false;
-    if (!after[i] && s.kind == Kind::Store && (s.varies & last) && has_columns) continue;
   }
   int64_t rows = 1;
   for (size_t d = 0; d < outer; ++d) rows *= nest.dims[d];
+  if (!terminal && rows < kFewRows && nest.dims.back() > kLongRow)
+    throw Refusal{"would leave each of a few long rows to one thread"};
   nest.structure = has_columns                                                         ? Structure::RowsAndColumns
                    : terminal && rows < kFewRows && nest.dims.back() > kLongRow ? Structure::SplitRows
                                                                                        : Structure::Rows;
