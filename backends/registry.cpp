@@ -1,6 +1,7 @@
 // The one file that names concrete backends. Loading the library registers each of them, and the layers of dispatch.
 #include "autograd/layer.h"
 #include "backends/cpu/cpu_backend.h"
+#include "backends/cpu/cpu_target.h"
 #include "backends/cpu/parallel.h"
 #include "backends/threads.h"
 #include "compiler/trace/recorder.h"
@@ -12,6 +13,7 @@ __attribute__((constructor)) void register_everything() {
   register_autograd_layer();
   trace::register_trace_layers();
   cpu::register_cpu_backend();
+  cpu::register_cpu_target();
 }
 
 }  // namespace

@@ -30,6 +30,18 @@ if(EXISTS ${FUSELET_GENERATOR})
     DEPENDS ${FUSELET_GENERATOR_INPUTS}
     COMMENT "Generating code from the operator tables" VERBATIM)
 endif()
+
+# The headers that generated C++ units paste, as text.
+set(prelude ${FUSELET_GENERATED_DIR}/backends/cpu/prelude_tables.cpp)
+set(embed ${PROJECT_SOURCE_DIR}/backends/cpu/codegen/embed_prelude.py)
+file(GLOB pasted CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/core/*.h ${PROJECT_SOURCE_DIR}/core/formulas/*.h
+  ${PROJECT_SOURCE_DIR}/backends/cpu/codegen/prelude/*.h)
+add_custom_command(OUTPUT ${prelude}
+  COMMAND ${Python_EXECUTABLE} -B ${embed} ${PROJECT_SOURCE_DIR} ${prelude}
+  DEPENDS ${embed} ${pasted}
+  COMMENT "Embedding the headers of generated units" VERBATIM)
+list(APPEND FUSELET_GENERATED_FILES ${prelude})
+
 add_custom_target(fuselet_generate DEPENDS ${FUSELET_GENERATED_FILES})
 
 # fuselet_generated_sources(VAR FOLDER): the generated .cpp files of FOLDER, not of its subfolders.

@@ -3,7 +3,6 @@
 // Between floats: to nearest even. Floats to integers and bool: casts.h. Integers to narrower ones wrap around; to
 // floats they round to nearest even, to the 16-bit floats as well.
 #pragma once
-#include <bit>
 #include <cstdint>
 #include <type_traits>
 
@@ -15,20 +14,6 @@ namespace fuselet {
 template <class T>
 inline constexpr bool kIsHalf = std::is_same_v<T, float16> || std::is_same_v<T, bfloat16>;
 
-// x as double, rounded to odd: a later rounding to fewer bits gives what one rounding of x would.
-inline double to_odd_double(int64_t x) {
-  constexpr int kSignificand = 53;
-  uint64_t magnitude = x < 0 ? -static_cast<uint64_t>(x) : static_cast<uint64_t>(x);
-  int dropped = 64 - std::countl_zero(magnitude | 1) - kSignificand;
-  if (dropped > 0) {
-    uint64_t kept = magnitude >> dropped << dropped;
-    if (kept != magnitude) kept |= uint64_t{1} << dropped;
-    magnitude = kept;
-  }
-  double result = static_cast<double>(magnitude);
-  return x < 0 ? -result : result;
-}
-
 template <class To, class From>
 inline To convert(From x) {
   if constexpr (std::is_same_v<To, From>) {
@@ -37,7 +22,7 @@ inline To convert(From x) {
     return convert<To>(to_float(x));
   } else if constexpr (kIsHalf<To>) {
     if constexpr (std::is_integral_v<From>) {
-      return convert<To>(to_odd_double(static_cast<int64_t>(x)));
+      return convert<To>(to_odd_double(static_cast<long>(x)));
     } else if constexpr (std::is_same_v<To, float16>) {
       return to_float16(x);
     } else {

@@ -53,6 +53,25 @@ FUSELET_FN unsigned short rounded_bits(double x) {
   return (unsigned short)(sign | (base + (unsigned)kept));
 }
 
+// x as double, rounded to odd: a later rounding to fewer bits gives what one rounding of x would.
+FUSELET_FN double to_odd_double(long x) {
+  constexpr int kSignificand = 53;
+  unsigned long magnitude = x < 0 ? -(unsigned long)x : (unsigned long)x;
+#ifdef FUSELET_DEVICE_FORMULAS
+  int used = 64 - __clzll((long long)(magnitude | 1));
+#else
+  int used = 64 - __builtin_clzl(magnitude | 1);
+#endif
+  int dropped = used - kSignificand;
+  if (dropped > 0) {
+    unsigned long kept = magnitude >> dropped << dropped;
+    if (kept != magnitude) kept |= 1ul << dropped;
+    magnitude = kept;
+  }
+  double result = (double)magnitude;
+  return x < 0 ? -result : result;
+}
+
 FUSELET_FN float16 to_float16(double x) {
   if (x != x) {
     unsigned long long bits = formula::to_bits(x);

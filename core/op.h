@@ -155,6 +155,8 @@ struct Op {
   void (*shape)(const Call&, TensorMeta*);
   // Composite operators run through others and never reach a backend.
   void (*composite)(Call&);
+  // Of a pointwise operator: its function in core/formulas. Else nullptr.
+  const char* formula;
   // Where tests draw the operands of a pointwise operator from.
   double domain_low, domain_high;
 

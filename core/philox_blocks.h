@@ -1,12 +1,9 @@
 // Fills arrays with the random words of consecutive elements of a draw, many blocks at a time. Host
-// only.
+// only; includes no standard header, for generated C++ units paste it.
 //
 // Bit for bit what philox.h gives element by element. Any first element and count: threads may
 // split a draw anywhere.
 #pragma once
-
-#include <cstdint>
-#include <cstring>
 
 #include "core/philox.h"
 
@@ -29,36 +26,34 @@ FUSELET_FN WordLanes interleave(WordLanes x, WordLanes y, int begin) {
 }
 
 // The words of kWordLanes blocks from `index` on, in order: 4 * kWordLanes words.
-inline void fill_lanes_of_blocks(std::uint64_t seed, std::uint64_t draw, std::uint64_t index, std::uint32_t* to) {
+inline void fill_lanes_of_blocks(unsigned long seed, unsigned long draw, unsigned long index, unsigned* to) {
   WordLanes lane{};
   for (int i = 0; i < kWordLanes; ++i) lane[i] = i;
-  WordLanes low = lane + static_cast<std::uint32_t>(index);
+  WordLanes low = lane + (unsigned)(index);
   WordLanes carry = (WordLanes)(low < lane);  // all ones, that is -1, where the low half has wrapped
-  WordLanes high = static_cast<std::uint32_t>(index >> 32) - carry;
-  Words<WordLanes> counter{{low, high, WordLanes{} + static_cast<std::uint32_t>(draw),
-                            WordLanes{} + static_cast<std::uint32_t>(draw >> 32)}};
-  Words<WordLanes> r = philox4x32_10(counter, static_cast<std::uint32_t>(seed), static_cast<std::uint32_t>(seed >> 32));
+  WordLanes high = (unsigned)(index >> 32) - carry;
+  Words<WordLanes> counter{{low, high, WordLanes{} + (unsigned)(draw), WordLanes{} + (unsigned)(draw >> 32)}};
+  Words<WordLanes> r = philox4x32_10(counter, (unsigned)(seed), (unsigned)(seed >> 32));
   constexpr int half = kWordLanes / 2;
   for (int part = 0; part < 2; ++part) {
     WordLanes even = interleave(r.word[0], r.word[2], part * half), odd = interleave(r.word[1], r.word[3], part * half);
     WordLanes ordered[2] = {interleave(even, odd, 0), interleave(even, odd, half)};
-    std::memcpy(to + part * 2 * kWordLanes, ordered, sizeof ordered);
+    __builtin_memcpy(to + part * 2 * kWordLanes, ordered, sizeof ordered);
   }
 }
 
 // to[k] = random_word(seed, draw, first + k), k < count.
-inline void fill_words(std::uint64_t seed, std::uint64_t draw, std::uint64_t first, std::uint64_t count,
-                       std::uint32_t* to) {
-  constexpr std::uint64_t step = 4 * kWordLanes;
-  std::uint32_t buffer[step];
+inline void fill_words(unsigned long seed, unsigned long draw, unsigned long first, unsigned long count, unsigned* to) {
+  constexpr unsigned long step = 4 * kWordLanes;
+  unsigned buffer[step];
   while (count > 0) {
-    std::uint64_t skipped = first % 4, taken = step - skipped;
+    unsigned long skipped = first % 4, taken = step - skipped;
     if (skipped == 0 && count >= step) {
       fill_lanes_of_blocks(seed, draw, first / 4, to);
     } else {
       if (taken > count) taken = count;
       fill_lanes_of_blocks(seed, draw, first / 4, buffer);
-      std::memcpy(to, buffer + skipped, taken * sizeof(std::uint32_t));
+      __builtin_memcpy(to, buffer + skipped, taken * sizeof(unsigned));
     }
     first += taken;
     to += taken;
@@ -68,16 +63,16 @@ inline void fill_words(std::uint64_t seed, std::uint64_t draw, std::uint64_t fir
 
 // to[k] = random_halfword(seed, draw, first + k), k < count. On a little endian machine the
 // halfwords of the words in order are the halfwords in order.
-inline void fill_halfwords(std::uint64_t seed, std::uint64_t draw, std::uint64_t first, std::uint64_t count,
-                           std::uint16_t* to) {
+inline void fill_halfwords(unsigned long seed, unsigned long draw, unsigned long first, unsigned long count,
+                           unsigned short* to) {
   static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__);
-  constexpr std::uint64_t step = 8 * kWordLanes;
-  std::uint32_t buffer[step / 2];
+  constexpr unsigned long step = 8 * kWordLanes;
+  unsigned buffer[step / 2];
   while (count > 0) {
-    std::uint64_t skipped = first % 8, taken = step - skipped;
+    unsigned long skipped = first % 8, taken = step - skipped;
     if (taken > count) taken = count;
     fill_lanes_of_blocks(seed, draw, first / 8, buffer);
-    std::memcpy(to, reinterpret_cast<const char*>(buffer) + 2 * skipped, 2 * taken);
+    __builtin_memcpy(to, reinterpret_cast<const char*>(buffer) + 2 * skipped, 2 * taken);
     first += taken;
     to += taken;
     count -= taken;

@@ -10,8 +10,8 @@
 //   Rows            dims (…, n): Reduce combines the n elements of a row. Statements that vary over the last dim and
 //                   depend on a Reduce run in a later pass over the row.
 //   SplitRows       Rows whose Reduces nothing varying over the last dim depends on: chunks of long rows run in
-//   parallel. Columns         dims (…, l, b): Reduce combines l elements for each of the b columns, and what depends on
-//   one runs
+//                   parallel.
+//   Columns         dims (…, l, b): Reduce combines l elements for each of the b columns, and what depends on one runs
 //                   in a later pass over the l.
 //   RowsAndColumns  Rows, and Reduces of tree Column, on which nothing depends but statements that vary over the last
 //                   dim alone: they combine over all dims but the last, in row-major order.
@@ -20,6 +20,10 @@
 // (where it is one of those the dtype holds), float64, int64 for integers, or a truth value for bool. Numbers round as
 // eager kernels do: formulas are core/formulas.h, conversions core/casts.h and core/half.h, Reduce follows
 // core/reduction_tree.h (Row: reduce_row, Column: reduce_column), random numbers core/random_values.h.
+//
+// Memory. A Load that the nest's Stores may reach reads the very element that they write, at equal accesses: then the
+// element is read before it is written, whichever pass a statement runs in. Other overlap between buffers of a nest is
+// not allowed. A Store varies over every dim of more than one position, except over those that it is reduced over.
 #pragma once
 #include <string>
 #include <vector>
@@ -43,7 +47,8 @@ enum class Kind : uint8_t {
   Scalar,    // scalar parameter `parameter`, rounded to dtype (floating)
   Position,  // int64: access.offset + sum of position * access.strides; access.buffer is -1
   Random,    // element (given like Position) of random parameter `parameter`
-  Formula,   // the formula of pointwise row `op` of args, calculated in `compute`; bool args become 0 or 1 first
+  Formula,   // the formula of pointwise row `op` of args, each converted to `compute` first (bool: 0 or 1), calculated
+             // there and converted to dtype (bool: whether it is not 0)
   Convert,   // args[0] converted to dtype, as eager cast does
   Reduce,    // args[0] combined over the reduced dims
   Store,     // args[0], of the buffer's dtype, into the element of `access`

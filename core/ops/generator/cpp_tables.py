@@ -62,7 +62,8 @@ def op_table(rows):
                   str(row.returns), "false", f"OpKind::{row.kind.capitalize()}", f"Promotion::{PROMOTION[row.get('promotion', 'none')]}", str(row.get("promote_from", 0)),
                   f"CastPolicy::{CAST[row.get('cast')]}", bit(row.differentiable), bit(row.in_place), bit(row.get("function", True)),
                   bit(row.get("method", False)), "nullptr" if row.composite else f"shape::{shape_name(row)}",
-                  f"unfold_{row.name}" if row.composite else "nullptr", *map(str, row.get("domain", [-3, 3]))]
+                  f"unfold_{row.name}" if row.composite else "nullptr",
+                  quote(row.get("formula", row.name)) if row.pointwise else "nullptr", *map(str, row.get("domain", [-3, 3]))]
         out.append("    {" + ", ".join(fields) + "},\n")
     out.append("};\nstatic_assert(std::size(kOps) == kNumOps);\n\n}  // namespace\n\n"
                "const Op& op_of(OpId id) { return kOps[static_cast<int>(id)]; }\n"

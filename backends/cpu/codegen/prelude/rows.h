@@ -1,0 +1,114 @@
+// Passes over a row, vector by vector, and what they reduce, in the order of core/reduction_tree.h. Generated units
+// paste it.
+#pragma once
+
+#include "backends/cpu/codegen/prelude/lanes.h"
+#include "core/formulas/arithmetic.h"
+#include "core/reduction_tree.h"
+
+namespace fuselet::generated {
+
+// As over_lanes, with the place k of the vector among the tree's lanes: whole groups of kTreeLanes, the last one filled
+// up.
+template <int W, class Step>
+FUSELET_FN void over_chunk(long first, long end, Step step) {
+  constexpr int kVectors = kTreeLanes / W;
+  long j = first;
+  for (; j + kTreeLanes <= end; j += kTreeLanes) {
+#pragma GCC unroll 8
+    for (int k = 0; k < kVectors; ++k) step(Whole{}, j + k * W, k);
+  }
+  if (j < end) {
+#pragma GCC unroll 8
+    for (int k = 0; k < kVectors; ++k) step(First{end - j - k * W}, j + k * W, k);
+  }
+}
+
+template <class T>
+inline constexpr T kHighest = T(__builtin_inf());
+template <>
+inline constexpr long kHighest<long> = __LONG_MAX__;
+template <class T>
+inline constexpr T kLowest = -kHighest<T>;
+template <>
+inline constexpr long kLowest<long> = -__LONG_MAX__ - 1;
+
+struct Sum {
+  template <class V>
+  FUSELET_FN V operator()(V a, V b) const {
+    return formula::add(a, b);
+  }
+  template <class T>
+  static constexpr T kIdentity = T(0);
+};
+struct Max {
+  template <class V>
+  FUSELET_FN V operator()(V a, V b) const {
+    return formula::maximum(a, b);
+  }
+  template <class T>
+  static constexpr T kIdentity = kLowest<T>;
+};
+struct Min {
+  template <class V>
+  FUSELET_FN V operator()(V a, V b) const {
+    return formula::minimum(a, b);
+  }
+  template <class T>
+  static constexpr T kIdentity = kHighest<T>;
+};
+
+// One chunk of a row, of T.
+template <class T, class Combine, int W>
+struct Chunk {
+  using V = Lanes<T, W>;
+  V lanes[kTreeLanes / W];
+
+  FUSELET_FN Chunk() {
+    for (V& lane : lanes) lane = formula::splat<V>(Combine::template kIdentity<T>);
+  }
+  FUSELET_FN void take(Whole, int k, V v) { lanes[k] = Combine()(lanes[k], v); }
+  FUSELET_FN void take(First first, int k, V v) {
+    for (int i = 0; i < W; ++i) v[i] = i < first.count ? v[i] : Combine::template kIdentity<T>;
+    lanes[k] = Combine()(lanes[k], v);
+  }
+  FUSELET_FN T result() { return halve_lanes(lanes, Combine()); }
+};
+
+// Chunks of a row, or leaves of columns, in order.
+template <class V, class Combine>
+struct Tree {
+  OrderedTree<V, Combine> tree{Combine()};
+  FUSELET_FN void push(V value) { tree.push(value); }
+  FUSELET_FN V result() const {
+    return tree.result(formula::splat<V>(Combine::template kIdentity<formula::Scalar<V>>));
+  }
+};
+
+// A whole vector in a buffer of lanes, and back.
+template <class T, class V>
+FUSELET_FN void keep(T* to, V v) {
+  __builtin_memcpy(to, &v, sizeof v);
+}
+template <class V, class T>
+FUSELET_FN V kept(const T* from) {
+  V v;
+  __builtin_memcpy(&v, from, sizeof v);
+  return v;
+}
+
+// Columns j, j + 1, …: `count` leaves of them, `stride` apart, in order.
+template <class Combine, int W, class N, class T>
+FUSELET_FN Lanes<T, W> tree_of_leaves(N lanes, const T* leaf, long count, long stride) {
+  Tree<Lanes<T, W>, Combine> tree;
+  for (long i = 0; i < count; ++i) tree.push(load<W>(lanes, leaf + i * stride));
+  return tree.result();
+}
+template <class Combine, class T>
+FUSELET_FN T tree_of_chunks(const T* chunk, long count) {
+  Tree<T, Combine> tree;
+  for (long i = 0; i < count; ++i) tree.push(chunk[i]);
+  return tree.result();
+}
+
+}  // namespace fuselet::generated

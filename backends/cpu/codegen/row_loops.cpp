@@ -1,0 +1,175 @@
+#include "backends/cpu/codegen/row_loops.h"
+
+#include <algorithm>
+
+namespace fuselet::cpu::codegen {
+
+using kernel::Kind;
+using kernel::Statement;
+
+namespace {
+
+// The type of one lane.
+const char* lane_type(DType t) { return t == DType::Bool ? "int" : held_type(t); }
+
+}  // namespace
+
+RowLoops::RowLoops(NestWriter& w, bool may_keep)
+    : w_(w), passes_(row_passes(w.nest(), may_keep)), after_(after_column_sums(w.nest())) {}
+
+std::vector<bool> RowLoops::of_rows() const {
+  std::vector<bool> skip = after_;
+  for (int i = 0; i < w_.count(); ++i) {
+    const size_t at = static_cast<size_t>(i);
+    skip[at] = skip[at] || passes_.ready[at] > 0;
+  }
+  return skip;
+}
+
+void RowLoops::declare_kept() {
+  for (const Pass& pass : passes_.passes) {
+    for (int i : pass.keeps) {
+      w_.line("alignas(64) " + std::string(lane_type(w_.at(i).dtype)) + " kept_" + std::to_string(i) + "[" +
+              w_.dim(w_.last()) + " + W];");
+    }
+  }
+}
+
+void RowLoops::begin_row() {
+  scalars(0);
+  std::vector<int> vectors;
+  for (const Pass& pass : passes_.passes) {
+    for (int i : pass.body) {
+      if (std::find(vectors.begin(), vectors.end(), i) == vectors.end()) vectors.push_back(i);
+    }
+  }
+  std::sort(vectors.begin(), vectors.end());
+  w_.place_pointers(vectors, w_.last());
+}
+
+void RowLoops::scalars(int pass) {
+  for (bool stores : {false, true}) {
+    for (int i = 0; i < w_.count(); ++i) {
+      const Statement& s = w_.at(i);
+      const size_t at = static_cast<size_t>(i);
+      if (w_.is_vector(i) || after_[at] || passes_.ready[at] != pass) continue;
+      if ((s.kind == Kind::Store) != stores) continue;
+      if (pass == 0 && s.varies == 0 && !stores) continue;  // at the top of the function
+      w_.scalar_statement(i);
+    }
+  }
+}
+
+void RowLoops::body(const Pass& pass, bool chunks) {
+  for (int i : pass.reads) {
+    const std::string type = w_.vector_type(w_.at(i).dtype);
+    w_.line("const " + type + " " + w_.name(i) + " = kept<" + type + ">(kept_" + std::to_string(i) + " + j);");
+  }
+  for (int i : pass.body) {
+    w_.vector_statement(i);
+    if (std::find(pass.keeps.begin(), pass.keeps.end(), i) != pass.keeps.end()) {
+      w_.line("keep(kept_" + std::to_string(i) + " + j, " + w_.name(i) + ");");
+    }
+  }
+  for (int i : pass.reduces) {
+    const Statement& s = w_.at(i);
+    const std::string value = w_.lanes_of(s.args[0], NestWriter::accumulator(s)), number = std::to_string(i);
+    if (is_column_sum(w_.nest(), s)) {
+      w_.line("add_to_sums<" + std::string(NestWriter::combine_name(s)) + ">(lanes, sums_" + number + " + j, " + value +
+              ");");
+    } else if (chunks) {
+      w_.line("chunk_" + number + ".take(lanes, k, " + value + ");");
+    }
+  }
+}
+
+void RowLoops::pass(int p, const std::string& first, const std::string& stop, bool one_chunk) {
+  const Pass& pass = passes_.passes[static_cast<size_t>(p)];
+  std::vector<int> reduces, randoms;
+  for (int i : pass.reduces) {
+    if (!is_column_sum(w_.nest(), w_.at(i))) reduces.push_back(i);
+  }
+  for (int i : pass.body) {
+    if (w_.at(i).kind == Kind::Random) randoms.push_back(i);
+  }
+  if (reduces.empty() && randoms.empty()) {
+    w_.open("over_lanes<W>(" + first + ", " + stop +
+            ", [&]([[maybe_unused]] auto lanes, [[maybe_unused]] long j) "
+            "__attribute__((always_inline))");
+    body(pass, false);
+    w_.close("});");
+    return;
+  }
+  auto acc = [&](int i) { return std::string(held_type(NestWriter::accumulator(w_.at(i)))); };
+  auto combine = [&](int i) { return std::string(NestWriter::combine_name(w_.at(i))); };
+  for (int i : reduces) {
+    const std::string number = std::to_string(i);
+    if (one_chunk)
+      w_.line(acc(i) + " total_" + number + ";");
+    else
+      w_.line("Tree<" + acc(i) + ", " + combine(i) + "> tree_" + number + ";");
+  }
+  if (one_chunk) {
+    w_.open("");
+    w_.line("const long first = " + first + ", stop = " + stop + ";");
+  } else {
+    w_.open("for (long first = " + first + "; first < " + stop + "; first += 512)");
+    w_.line("const long stop = least(first + 512, " + stop + ");");
+  }
+  for (int i : randoms) {
+    const Statement& s = w_.at(i);
+    const std::string number = std::to_string(i), type = stored_type(s.dtype);
+    const std::string step = w_.group().number(
+        [i, this](const PlacedNest& n) { return n.nest->body[static_cast<size_t>(i)].access.strides[w_.last()]; });
+    const std::string draw = "task.draws[" + w_.group().number([i](const PlacedNest& n) {
+      return int64_t{n.nest->body[static_cast<size_t>(i)].parameter};
+    }) + "], from_" + number +
+                             " + first * " + step + ", stop - first, " + step + ", ";
+    w_.line("alignas(64) " + std::string(held_type(s.dtype)) + " tile_" + number + "[kTile + W];");
+    if (s.distribution == kernel::Distribution::Bernoulli)
+      w_.line("fill_kept(" + draw + std::to_string(s.threshold) + ", tile_" + number + ");");
+    else
+      w_.line((s.distribution == kernel::Distribution::Uniform ? "fill_uniform<" : "fill_normal<") + type + ">(" +
+              draw + "tile_" + number + ");");
+  }
+  for (int i : reduces) w_.line("Chunk<" + acc(i) + ", " + combine(i) + ", W> chunk_" + std::to_string(i) + ";");
+  if (reduces.empty()) {
+    w_.open(
+        "over_lanes<W>(first, stop, [&]([[maybe_unused]] auto lanes, [[maybe_unused]] long j) "
+        "__attribute__((always_inline))");
+  } else {
+    w_.open(
+        "over_chunk<W>(first, stop, [&]([[maybe_unused]] auto lanes, [[maybe_unused]] long j, int k) "
+        "__attribute__((always_inline))");
+  }
+  body(pass, true);
+  w_.close("});");
+  for (int i : reduces) {
+    const std::string number = std::to_string(i);
+    w_.line((one_chunk ? "total_" + number + " = chunk_" + number + ".result();"
+                       : "tree_" + number + ".push(chunk_" + number + ".result());"));
+  }
+  w_.close();
+  for (int i : reduces) {
+    const std::string number = std::to_string(i);
+    w_.line("[[maybe_unused]] const " + std::string(held_type(w_.at(i).dtype)) + " " + w_.name(i) + " = " +
+            w_.reduced(i, one_chunk ? "total_" + number : "tree_" + number + ".result()") + ";");
+  }
+}
+
+void RowLoops::whole_row() {
+  begin_row();
+  const std::string n = w_.dim(w_.last());
+  const bool one_chunk = size_class(w_.nest()) == 1;
+  for (int p = 0; p < static_cast<int>(passes_.passes.size()); ++p) {
+    if (p > 0) scalars(p);
+    pass(p, "0", n, one_chunk);
+  }
+  // What depends on the Reduces of the last pass.
+  for (int p = std::max(1, static_cast<int>(passes_.passes.size()));
+       p <= *std::max_element(passes_.ready.begin(), passes_.ready.end()); ++p) {
+    scalars(p);
+  }
+}
+
+}  // namespace fuselet::cpu::codegen

@@ -1,0 +1,54 @@
+#include "backends/cpu/cpu_target.h"
+
+#include "backends/cpu/codegen/emit_kernel.h"
+#include "backends/cpu/codegen/prelude/launch.h"
+#include "backends/cpu/jit/kernel_library.h"
+#include "backends/cpu/parallel.h"
+#include "compiler/target.h"
+
+namespace fuselet::cpu {
+namespace {
+
+static_assert(sizeof(generated::Draw) == sizeof(GeneratorState));
+
+void run_parallel(long n, long grain, void (*body)(const void*, long, long), const void* argument) {
+  parallel_for(n, grain, [=](int64_t begin, int64_t end) { body(argument, begin, end); });
+}
+
+constexpr generated::Runtime kRuntime = {run_parallel};
+
+class CpuTarget final : public Target {
+ public:
+  const char* name() const override { return "cpu"; }
+  int64_t scratch_bytes(const kernel::Kernel& kernel) const override { return codegen::scratch_bytes(kernel); }
+  std::string emit(const kernel::Kernel& kernel) const override { return codegen::emit_kernel(kernel); }
+
+  std::vector<std::shared_ptr<const CompiledKernel>> compile(std::span<const kernel::Kernel> kernels) override {
+    std::vector<std::string> sources;
+    for (const kernel::Kernel& k : kernels) sources.push_back(emit(k));
+    std::vector<jit::BuiltKernel> built = jit::build_kernels(sources);
+    std::vector<std::shared_ptr<const CompiledKernel>> result;
+    for (size_t i = 0; i < built.size(); ++i) {
+      auto compiled = std::make_shared<CompiledKernel>();
+      compiled->source = std::move(sources[i]);
+      compiled->function = built[i].function;
+      compiled->context = &kRuntime;
+      compiled->owner = built[i].object;
+      compiled->origin = built[i].origin;
+      compiled->milliseconds = built[i].milliseconds;
+      compiled->remark = built[i].remark;
+      FUSELET_INTERNAL_CHECK(compiled->function, kernels[i].name + ": " + compiled->remark);
+      result.push_back(std::move(compiled));
+    }
+    return result;
+  }
+};
+
+}  // namespace
+
+void register_cpu_target() {
+  static CpuTarget target;
+  register_target(DeviceType::CPU, &target);
+}
+
+}  // namespace fuselet::cpu
