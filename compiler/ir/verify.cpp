@@ -98,6 +98,7 @@ void verify(const Graph& g) {
     if ((op.kind == OpKind::Random) != (node.draw >= 0))
       fail_at(g, n, "exactly the random operators carry a draw number");
     if (node.draw >= 0 && node.draw != draws++) fail_at(g, n, "draw numbers must follow program order without gaps");
+    if (node.boundary && node.op != OpId::cast) fail_at(g, n, "only a cast may be a boundary");
     for (size_t i = 0; i < node.outputs.size(); ++i) {
       if (node.outputs[i] != static_cast<ValueId>(defined + i)) fail_at(g, n, "its outputs are not the next values");
     }
