@@ -124,7 +124,7 @@ struct CrossEntropyParts {
 
 CrossEntropyParts parts_of(const Tensor& x, const Tensor& target, const Tensor& weight, int64_t ignore_index) {
   CrossEntropyParts p;
-  Tensor t = target.cast(DType::Int64).unsqueeze(1);
+  Tensor t = down(target, DType::Int64).unsqueeze(1);
   p.valid = t != ignore_index;
   p.picked = where(p.valid, where(t < 0, x.size(1), t), 0);
   p.row_weight = weight.defined()
