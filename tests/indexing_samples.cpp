@@ -101,6 +101,14 @@ void randint(SampleList& s) {
   s.add("empty", {integer(0), integer(2), ints({0}), s.dtype(), kNone});
 }
 
+void bernoulli(SampleList& s) {
+  s.add("half", {ints({3, 20}), 0.5, kNone});
+  s.add("rarely", {ints({70}), 0.1, kNone});
+  s.add("never", {ints({5}), 0.0, kNone});
+  s.add("always", {ints({5}), 1.0, kNone});
+  s.add("nothing", {ints({0, 3}), 0.5, kNone});
+}
+
 void dropout_forward(SampleList& s) {
   for (double p : {0.0, 0.25, 0.5, 1.0}) s.add("contiguous", {s.x({5, 37}), p});
   s.add("permuted", {s.x({5, 7}, Layout::Permuted), 0.3});
@@ -141,6 +149,7 @@ std::vector<SamplerRow> indexing_samplers() {
           {"rand_like", random_like},
           {"randn_like", random_like},
           {"randint", randint},
+          {"bernoulli", bernoulli},
           {"dropout_forward", dropout_forward},
           {"dropout_grad", dropout_grad},
           {"dropout", dropout}};

@@ -1,4 +1,4 @@
-// dropout_forward and dropout_grad: (x * mask) * scale, scale = 1 / keep rounded once to the compute type.
+// bernoulli; dropout_forward and dropout_grad: (x * mask) * scale, scale = 1 / keep rounded once to the compute type.
 #include <algorithm>
 
 #include "backends/cpu/block_run.h"
@@ -10,6 +10,28 @@
 #include "core/random_values.h"
 
 namespace fuselet::cpu {
+namespace {
+
+// Elements begin, begin + 1, … of the draw's mask.
+void fill_mask(GeneratorState draw, uint32_t threshold, int64_t begin, int64_t n, uint8_t* mask) {
+  alignas(64) uint16_t bits[kBlock];
+  for (int64_t at = 0; at < n; at += kBlock) {
+    const int64_t part = std::min(kBlock, n - at);
+    philox::fill_halfwords(draw.seed, draw.draws, static_cast<uint64_t>(begin + at), static_cast<uint64_t>(part), bits);
+    for (int64_t i = 0; i < part; ++i) mask[at + i] = bits[i] < threshold;
+  }
+}
+
+}  // namespace
+
+void bernoulli(const Call& call) {
+  const GeneratorState draw = take_draw();
+  const uint32_t threshold = philox::keep_threshold(1 - call.number(1));
+  uint8_t* mask = static_cast<uint8_t*>(call.outs[0].impl()->data());
+  parallel_for(call.outs[0].numel(), kPointwiseGrain, [&](int64_t begin, int64_t end) {
+    fill_mask(draw, threshold, begin, end - begin, mask + begin);
+  });
+}
 
 void dropout_forward(const Call& call) {
   const Tensor &self = call.tensor(0), &out = call.outs[0], &mask = call.outs[1];
@@ -22,12 +44,10 @@ void dropout_forward(const Call& call) {
     DenseOut<T> y(out);
     uint8_t* kept = static_cast<uint8_t*>(mask.impl()->data());
     parallel_for(self.numel(), kPointwiseGrain, [&](int64_t begin, int64_t end) {
-      alignas(64) uint16_t bits[kBlock];
       for (int64_t at = begin; at < end; at += kBlock) {
         const int64_t n = std::min(kBlock, end - at);
-        philox::fill_halfwords(draw.seed, draw.draws, static_cast<uint64_t>(at), static_cast<uint64_t>(n), bits);
-        for (int64_t i = 0; i < n; ++i) kept[at + i] = bits[i] < threshold;
-        for (int64_t i = 0; i < n; ++i) y.data()[at + i] = x.data()[at + i] * static_cast<T>(kept[at + i]) * scale;
+        fill_mask(draw, threshold, at, n, kept + at);
+        for (int64_t i = at; i < at + n; ++i) y.data()[i] = x.data()[i] * static_cast<T>(kept[i]) * scale;
       }
     });
     y.finish();

@@ -32,7 +32,7 @@ void forward(const Call& call, int64_t rows, int64_t width) {
             return centred * centred;
           },
           Plus());
-      const T rstd = formula::rsqrt(squares / count + eps);
+      const T rstd = T(1) / formula::sqrt(squares / count + eps);
       means[r] = mean;
       rstds[r] = rstd;
       const T *w = weight.data(), *b = bias.data();

@@ -78,6 +78,13 @@ void randint(RefCall& call) {
   call.outs = {out};
 }
 
+void bernoulli(RefCall& call) {
+  RefTensor out = make(call.ints(0), DType::Bool);
+  double kept = std::nearbyint(call.number(1) * 65536);
+  for (size_t i = 0; i < out.values.size(); ++i) out.values[i] = halfword_of(call.draw, i) < kept;
+  call.outs = {out};
+}
+
 void dropout_forward(RefCall& call) {
   const RefTensor& x = call.tensor(0);
   double kept = kept_halfwords(call.number(1));

@@ -23,7 +23,7 @@ ValueId Graph::add_input(InputKind kind, std::string input_name, TensorMeta meta
 
 const Node& Graph::add_node(OpId op, std::vector<GraphArg> args, std::vector<TensorMeta> metas, Origin origin,
                             int32_t draw) {
-  Node node{op, std::move(args), {}, std::move(origin), draw};
+  Node node{op, std::move(args), {}, std::move(origin), draw, false};
   for (size_t i = 0; i < metas.size(); ++i) {
     node.outputs.push_back(static_cast<ValueId>(values.size()));
     values.push_back({std::move(metas[i]), static_cast<int32_t>(nodes.size()), static_cast<int32_t>(i)});

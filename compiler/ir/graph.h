@@ -55,6 +55,9 @@ struct Node {
   std::vector<ValueId> outputs;
   Origin origin;
   int32_t draw = -1;
+  // A cast between float32 and a 16-bit float that the compiler put where eager mode loads or stores 16 bits. Fused
+  // numerics may drop a pair of them inside one kernel; a cast of the user's program is never one.
+  bool boundary = false;
 };
 
 enum class InputKind : uint8_t { Argument, Lifted, Tangent };

@@ -259,7 +259,9 @@ class GraphReader {
       draw = static_cast<int32_t>(in.integer());
       graph_.draws = std::max(graph_.draws, draw + 1);
     }
+    bool boundary = in.try_take("boundary");
     graph_.add_node(op->id, std::move(args), std::move(metas), read_origin(in), draw);
+    graph_.nodes.back().boundary = boundary;
   }
 
   Graph graph_;

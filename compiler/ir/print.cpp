@@ -81,6 +81,7 @@ std::string node_text(const Graph& g, const Node& node) {
   for (size_t i = 0; i < node.args.size(); ++i) out += (i ? ", " : "") + arg_text(node.args[i]);
   out += ")";
   if (node.draw >= 0) out += " draw " + std::to_string(node.draw);
+  if (node.boundary) out += " boundary";
   return out + origin_text(node.origin) + "\n";
 }
 

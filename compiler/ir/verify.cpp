@@ -102,6 +102,7 @@ void verify(const Graph& g) {
       if (!follows) fail_at(g, n, "draw numbers must follow program order without gaps");
       ++draws;
     }
+    if (node.boundary && node.op != OpId::cast) fail_at(g, n, "only a cast may be a boundary");
     for (size_t i = 0; i < node.outputs.size(); ++i) {
       if (node.outputs[i] != static_cast<ValueId>(defined + i)) fail_at(g, n, "its outputs are not the next values");
     }

@@ -52,6 +52,6 @@ GraphFacts::GraphFacts(const ir::Graph& g, Numerics n)
   }
 }
 
-bool is_boundary_cast(const ir::Node&) { return false; }
+bool is_boundary_cast(const ir::Node& node) { return node.boundary; }
 
 }  // namespace fuselet::lower

@@ -2,6 +2,7 @@
 
 #include "compiler/lower/nest_builder.h"
 #include "core/ops/reduced_dims.h"
+#include "core/random_values.h"
 
 namespace fuselet::lower {
 namespace {
@@ -47,6 +48,13 @@ int32_t randn(NestBuilder& b, const ir::Node& node, const Coordinates& at) {
   return b.random(node, at, s);
 }
 
+int32_t bernoulli(NestBuilder& b, const ir::Node& node, const Coordinates& at) {
+  Statement s{Kind::Random};
+  s.distribution = kernel::Distribution::Bernoulli;
+  s.threshold = philox::keep_threshold(1 - std::get<double>(node.args[1]));
+  return b.random(node, at, s);
+}
+
 // out[…, k, …] = self[…, index[k], …]
 int32_t index_select(NestBuilder& b, const ir::Node& node, const Coordinates& at) {
   const auto dim = static_cast<size_t>(wrapped_dim(b.facts(), node, 0, 1));
@@ -84,6 +92,7 @@ const Entry kRules[] = {
     {OpId::arange, {arange}},
     {OpId::rand, {rand}},
     {OpId::randn, {randn}},
+    {OpId::bernoulli, {bernoulli}},
     {OpId::index_select, {index_select}},
     {OpId::gather, {gather}},
     {OpId::embedding, {embedding}},

@@ -242,7 +242,7 @@ DType compute_of(const GraphFacts& facts, const ir::Node& node) {
 
 // Rows that hand on one of their operands: which one, or -1.
 int handed_on(const ir::Node& node) {
-  const std::string_view formula = "";  // formula
+  const std::string_view formula = op_of(node.op).formula;
   return formula == "identity" ? 0 : formula == "second" ? 1 : -1;
 }
 

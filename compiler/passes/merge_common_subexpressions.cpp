@@ -57,6 +57,7 @@ bool merge_common_subexpressions(ir::Graph& g) {
       rewrite.replacement[static_cast<size_t>(node.outputs[i])] = first.outputs[i];
     }
     unite(first.origin, node.origin);
+    first.boundary = first.boundary && node.boundary;  // a user's cast stays one
     rewrite.keep[n] = false;
     changed = true;
   }

@@ -209,11 +209,25 @@ ir::Origin Recorder::origin_here() const {
   return {{static_cast<int32_t>(graph_.nodes.size())}, current_line(), s.backward_running};
 }
 
+namespace {
+
+bool is_between_float32_and_16_bits(const Call& call, DType to) {
+  if (call.op->id != OpId::cast) return false;
+  DType from = call.tensor(0).dtype();
+  if (from != DType::Float32) std::swap(from, to);
+  return from == DType::Float32 && is_float(to) && size_of(to) == 2;
+}
+
+}  // namespace
+
 const ir::Node& Recorder::add_node(const Call& call, std::vector<TensorMeta> metas) {
+  bool boundary = marks_boundaries_ && is_between_float32_and_16_bits(call, metas[0].dtype);
   std::vector<ir::GraphArg> args;
   for (int i = 0; i < call.num_args; ++i) args.push_back(graph_arg(call.args[i]));
   int32_t draw = call.op->kind == OpKind::Random ? graph_.draws++ : -1;
-  const ir::Node& node = graph_.add_node(call.op->id, std::move(args), std::move(metas), origin_here(), draw);
+  graph_.add_node(call.op->id, std::move(args), std::move(metas), origin_here(), draw);
+  ir::Node& node = graph_.nodes.back();
+  node.boundary = boundary;
   dispatch_state().last_recorded = static_cast<int32_t>(graph_.nodes.size() - 1);
   return node;
 }

@@ -48,6 +48,8 @@ class Recorder final : public Recording {
   void add_cell(const CellPtr& cell) { cell_ref(cell); }
   // While set, nodes take this origin instead of the thread's state.
   void set_origin(const ir::Origin* origin) { forced_origin_ = origin; }
+  // While set, casts between float32 and 16-bit floats are boundaries (ir::Node::boundary).
+  void mark_boundaries(bool on) { marks_boundaries_ = on; }
 
   // The value that `t` stands for now; lifts a tensor met for the first time.
   ir::ValueId value_of(const Tensor& t);
@@ -91,6 +93,7 @@ class Recorder final : public Recording {
   std::vector<double> first_read_;  // the value of each cell when it was met
   int32_t num_arguments_ = 0;
   const ir::Origin* forced_origin_ = nullptr;
+  bool marks_boundaries_ = false;
 };
 
 Recorder& current_recorder();

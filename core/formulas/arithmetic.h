@@ -65,22 +65,6 @@ FUSELET_FN V with_sign_of(V magnitude, V sign) {
 }
 
 template <class V>
-FUSELET_FN V square(V x) {
-  return mul(x, x);
-}
-
-template <class V>
-FUSELET_FN V reciprocal(V x) {
-  return splat<V>(1) / x;
-}
-
-// Two roundings: at most 1.5 ulp.
-template <class V>
-FUSELET_FN V rsqrt(V x) {
-  return splat<V>(1) / sqrt(x);
-}
-
-template <class V>
 FUSELET_FN V maximum(V x, V y) {
   if constexpr (kIsInteger<V>)
     return select(x > y, x, y);
@@ -128,27 +112,6 @@ FUSELET_FN V floor(V x) {
     V nearest = round(x);
     return select(nearest > x, nearest - Scalar<V>(1), nearest);
   }
-}
-
-template <class V>
-FUSELET_FN V ceil(V x) {
-  if constexpr (kIsInteger<V>)
-    return x;
-  else
-    return -floor(-x);
-}
-
-// NaN stays NaN; relu(-0) = +0, as maximum(x, 0) gives.
-template <class V>
-FUSELET_FN V relu(V x) {
-  return select(x <= Scalar<V>(0), splat<V>(0), x);
-}
-
-// -1, 0 or 1; NaN stays NaN.
-template <class V>
-FUSELET_FN V sign(V x) {
-  V rest = select(x != x, x, splat<V>(0));
-  return select(x > Scalar<V>(0), splat<V>(1), select(x < Scalar<V>(0), splat<V>(-1), rest));
 }
 
 }  // namespace fuselet::formula

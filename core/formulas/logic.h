@@ -6,11 +6,6 @@
 namespace fuselet::formula {
 
 template <class V>
-FUSELET_FN V isnan(V x) {
-  return select(x != x, splat<V>(1), splat<V>(0));
-}
-
-template <class V>
 FUSELET_FN V eq(V x, V y) {
   return select(x == y, splat<V>(1), splat<V>(0));
 }
@@ -42,14 +37,6 @@ FUSELET_FN V logical_and(V x, V y) {
 template <class V>
 FUSELET_FN V logical_or(V x, V y) {
   return select((x != Scalar<V>(0)) | (y != Scalar<V>(0)), splat<V>(1), splat<V>(0));
-}
-template <class V>
-FUSELET_FN V logical_xor(V x, V y) {
-  return select((x != Scalar<V>(0)) ^ (y != Scalar<V>(0)), splat<V>(1), splat<V>(0));
-}
-template <class V>
-FUSELET_FN V logical_not(V x) {
-  return select(x == Scalar<V>(0), splat<V>(1), splat<V>(0));
 }
 
 template <class V>

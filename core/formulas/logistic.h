@@ -62,11 +62,6 @@ FUSELET_FN V silu(V x) {
   return times_logistic(from_below, x, logistic(from_below, splat<V>(0)));
 }
 
-template <class V>
-FUSELET_FN V sigmoid_grad(V g, V y) {
-  return g * (y * (Scalar<V>(1) - y));
-}
-
 // g * s * (1 + x * (1 - s) * slope), s = sigmoid(w): the derivative of x * sigmoid(w(x)) where
 // slope is w'(x).
 template <class V>

@@ -14,10 +14,4 @@ FUSELET_FN V second(V, V y) {
   return y;
 }
 
-// The gradient of relu from its result y.
-template <class V>
-FUSELET_FN V relu_grad(V g, V y) {
-  return select(y > Scalar<V>(0), g, splat<V>(0));
-}
-
 }  // namespace fuselet::formula

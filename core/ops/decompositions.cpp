@@ -29,18 +29,26 @@ Tensor var(const Tensor& self, IntList dim, int64_t correction, bool keepdim) {
   Tensor x = up(self);
   Tensor centred = x - x.mean(dim, true);
   double divisor = std::max(count_of(self, dim, "var") - static_cast<double>(correction), 0.0);
-  return down(square(centred).sum(dim, keepdim) / divisor, self.dtype());
+  return down(centred.square().sum(dim, keepdim) / divisor, self.dtype());
+}
+
+std::array<Tensor, 2> dropout_forward(const Tensor& self, double p) {
+  unsigned threshold = philox::keep_threshold(p);
+  Tensor mask = bernoulli(self.sizes(), threshold / 65536.0, self.device());
+  return {down(up(self) * mask * philox::keep_scale(threshold), self.dtype()), mask};
 }
 
 Tensor dropout_grad(const Tensor& grad_output, const Tensor& mask, double p) {
-  return grad_output * mask * philox::keep_scale(philox::keep_threshold(p));
+  return down(up(grad_output) * mask * philox::keep_scale(philox::keep_threshold(p)), grad_output.dtype());
 }
 
-Tensor addmm(const Tensor& self, const Tensor& mat1, const Tensor& mat2) { return self + matmul(mat1, mat2); }
+Tensor addmm(const Tensor& self, const Tensor& mat1, const Tensor& mat2) {
+  return down(matmul(up(mat1), up(mat2)) + up(self), mat1.dtype());
+}
 
 Tensor linear(const Tensor& input, const Tensor& weight, const Tensor& bias) {
-  Tensor product = matmul(input, weight.t());
-  return bias.defined() ? product + bias : product;
+  if (!bias.defined()) return matmul(input, weight.t());
+  return down(matmul(up(input), up(weight).t()) + up(bias), input.dtype());
 }
 
 Tensor softmax(const Tensor& self, int64_t dim, const std::optional<DType>& dtype) {
@@ -86,7 +94,7 @@ std::array<Tensor, 3> layer_norm_forward(const Tensor& input, IntList normalized
   Dims dims = trailing_dims(x, normalized_shape.view());
   Tensor mean = x.mean(dims, true);
   Tensor centred = x - mean;
-  Tensor rstd = rsqrt(square(centred).mean(dims, true) + eps);
+  Tensor rstd = (centred.square().mean(dims, true) + eps).rsqrt();
   Tensor y = centred * rstd;
   if (weight.defined()) y = y * up(weight);
   if (bias.defined()) y = y + up(bias);
@@ -109,19 +117,19 @@ namespace {
 
 struct CrossEntropyParts {
   Tensor valid;       // (N, 1) bool: the row counts
-  Tensor picked;      // (N, 1) class index, 0 where it does not count
+  Tensor picked;      // (N, 1) class index; 0 where the row does not count, C where the target is negative
   Tensor row_weight;  // (N, 1) weight of the row's class, 0 where it does not count
   Tensor divisor;     // 0-d, for reduction mean
 };
 
 CrossEntropyParts parts_of(const Tensor& x, const Tensor& target, const Tensor& weight, int64_t ignore_index) {
   CrossEntropyParts p;
-  Tensor t = target.cast(DType::Int64).unsqueeze(1);
+  Tensor t = down(target, DType::Int64).unsqueeze(1);
   p.valid = t != ignore_index;
-  p.picked = where(p.valid, t, 0);
-  Tensor w = weight.defined() ? up(weight).index_select(0, p.picked.squeeze(1)).unsqueeze(1)
-                              : full({x.sizes()[0], 1}, 1, x.dtype(), x.device());
-  p.row_weight = where(p.valid, w, 0);
+  p.picked = where(p.valid, where(t < 0, x.size(1), t), 0);
+  p.row_weight = weight.defined()
+                     ? where(p.valid, up(weight).index_select(0, p.picked.squeeze(1)).unsqueeze(1), 0)
+                     : p.valid.cast(x.dtype());
   p.divisor = p.row_weight.sum();
   return p;
 }
@@ -153,13 +161,14 @@ Tensor cross_entropy_grad(const Tensor& grad_output, const Tensor& input, const 
   std::string_view how = reduction;
   Tensor row_grad = how == "none" ? g.unsqueeze(1) : how == "sum" ? g : g / p.divisor;
   double classes = static_cast<double>(input.size(1));
-  Tensor one_hot = zeros_like(x).scatter_add(1, p.picked, ones_like(p.row_weight));
+  Tensor one_hot = arange(input.size(1), {}, 1, DType::Int64, x.device()) == p.picked;
   // d/dz of the picked class' term: w_t (softmax - one_hot); of the smooth term: mean over c of w_c (softmax -
   // one_hot_c)
   Tensor d = p.row_weight * (probability - one_hot) * (1 - label_smoothing);
   if (label_smoothing > 0) {
-    Tensor class_weight = weight.defined() ? up(weight) : full({input.sizes()[1]}, 1, x.dtype(), x.device());
-    d = d + (probability * class_weight.sum() - class_weight) * (label_smoothing / classes);
+    Tensor w = weight.defined() ? up(weight) : Tensor();
+    Tensor smooth = w.defined() ? probability * w.sum() - w : probability * classes - 1;
+    d = d + smooth * (label_smoothing / classes);
   }
   return down(where(p.valid, d * row_grad, 0), input.dtype());
 }

@@ -119,6 +119,14 @@ void random(const Call& call, TensorMeta* out) {
   finish(out, dtype);
 }
 
+void bernoulli(const Call& call, TensorMeta* out) {
+  double p = call.number(1);
+  FUSELET_CHECK(p >= 0 && p <= 1, "bernoulli: the probability must lie in [0, 1], got ", p);
+  out->sizes = Dims(call.ints(0));
+  check_sizes(out->sizes, "bernoulli");
+  finish(out, DType::Bool);
+}
+
 void randint(const Call& call, TensorMeta* out) {
   FUSELET_CHECK(call.integer(0) < call.integer(1), "randint: low ", call.integer(0), " must be below high ",
                 call.integer(1));

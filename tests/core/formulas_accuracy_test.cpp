@@ -7,7 +7,7 @@
 #include <cstdint>
 #include <cstring>
 
-#include "core/formulas.h"
+#include "core/ops/derived_formulas.h"
 
 namespace formula = fuselet::formula;
 using formula::FloatLanes;

@@ -18,7 +18,7 @@ inline float __uint_as_float(unsigned x) { return std::bit_cast<float>(x); }
 inline long long __double_as_longlong(double x) { return std::bit_cast<long long>(x); }
 inline double __longlong_as_double(long long x) { return std::bit_cast<double>(x); }
 
-#include "core/formulas.h"
+#include "core/ops/derived_formulas.h"
 #include "core/random_values.h"
 
 #undef fuselet

@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <cstring>
 
-#include "core/formulas.h"
+#include "core/ops/derived_formulas.h"
 #include "core/random_values.h"
 
 template <class S>

@@ -8,7 +8,7 @@
 #include <limits>
 #include <type_traits>
 
-#include "core/formulas.h"
+#include "core/ops/derived_formulas.h"
 
 namespace formula = fuselet::formula;
 

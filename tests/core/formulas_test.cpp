@@ -1,6 +1,6 @@
 // The formulas' rules for NaN, signed zeros, infinities and wrapping integers, and double against
 // the standard library.
-#include "core/formulas.h"
+#include "core/ops/derived_formulas.h"
 
 #include <doctest/doctest.h>
 

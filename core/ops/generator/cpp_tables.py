@@ -5,7 +5,8 @@ Every function that a row promises is declared and used here, so that a missing 
 
 import re
 
-from .cpp_api import HEADER, return_type
+from .cpp_api import HEADER, parameters, return_type
+from .expressions import derived_formulas, tensor_functions
 from .rows import TYPES, Row
 
 SHARDS = 6  # translation units for the CPU's pointwise loops: compile time, spread over cores
@@ -15,6 +16,7 @@ def files(rows: list[Row]) -> dict[str, str]:
     out = {
         "core/op_table.cpp": op_table(rows),
         "core/ops/decompositions.h": decompositions(rows),
+        "core/ops/derived_formulas.h": derived_formulas(rows),
         "core/decomposition_table.cpp": decomposition_table(rows),
         "autograd/vjp_table.cpp": vjp_table(rows),
         "backends/cpu/kernel_table.cpp": kernel_table(rows),
@@ -76,24 +78,32 @@ def has_decomposition(row):
     return row.get("decompose", False)
 
 
+def decomposition_type(row) -> str:
+    """A row that mutates gives its outputs as one vector: what was mutated, then what it returns."""
+    return "std::vector<Tensor>" if row.mutates else return_type(row)
+
+
 def decompositions(rows):
-    from .cpp_api import parameters
     out = [HEADER, '#pragma once\n#include <array>\n\n#include "core/op.h"\n\nnamespace fuselet::decompose {\n\n']
     for row in rows:
         if has_decomposition(row):
-            out.append(f"{return_type(row)} {row.name}({', '.join(parameters(row.args, False))});\n")
+            out.append(f"{decomposition_type(row)} {row.name}({', '.join(parameters(row.args, False))});\n")
     out.append("\n}  // namespace fuselet::decompose\n")
     return "".join(out)
 
 
 def decomposition_table(rows):
-    out = [HEADER, '#include "core/decomposition.h"\n#include "core/ops/decompositions.h"\n#include "core/ops/unbox.h"\n\n'
-           "namespace fuselet {\nnamespace {\n\n"]
+    out = [HEADER, '#include "core/decomposition.h"\n#include "core/ops/decompositions.h"\n#include "core/ops/functions.h"\n'
+           '#include "core/ops/unbox.h"\n\n'
+           f"namespace fuselet {{\nnamespace decompose {{\n\n{tensor_functions(rows)}\n}}  // namespace decompose\n\nnamespace {{\n\n"]
     for row in rows:
         if not has_decomposition(row):
             continue
         args = ", ".join(a.unbox(i) for i, a in enumerate(row.args))
-        if row.returns == 1:
+        if row.mutates:
+            store = (f"std::vector<Tensor> outs = decompose::{row.name}({args}); "
+                     "std::copy(outs.begin(), outs.end(), call.outs);")
+        elif row.returns == 1:
             store = f"call.outs[0] = decompose::{row.name}({args});"
         else:
             store = (f"auto outs = decompose::{row.name}({args}); "
@@ -190,7 +200,7 @@ def loop_arity(row):
 
 
 def pointwise_loops(rows, shard):
-    out = [HEADER, '#include "backends/cpu/pointwise_loop.h"\n\nnamespace fuselet::cpu {\nnamespace {\n\n']
+    out = [HEADER, '#include "backends/cpu/pointwise_loop.h"\n#include "core/ops/derived_formulas.h"\n\nnamespace fuselet::cpu {\nnamespace {\n\n']
     for row in rows:
         names = [a.name for a in row.args if a.type in ("Tensor", "Operand")]
         params = ", ".join(f"V {n}" for n in names)

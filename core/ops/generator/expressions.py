@@ -1,0 +1,66 @@
+"""Decompositions written as expressions in the table: as C++ over tensors, and as formulas over lanes.
+
+An expression has names of arguments, numbers, + - * / and comparisons, and calls of pointwise rows.
+"""
+
+import ast
+
+from .cpp_api import HEADER, parameters, return_type
+from .rows import Row
+
+ARITHMETIC = {ast.Add: "add", ast.Sub: "sub", ast.Mult: "mul", ast.Div: "div"}
+COMPARISONS = {ast.Eq: "==", ast.NotEq: "!=", ast.Lt: "<", ast.LtE: "<=", ast.Gt: ">", ast.GtE: ">="}
+
+
+def has_expression(row: Row) -> bool:
+    return isinstance(row.get("decompose"), str)
+
+
+def tensor_functions(rows: list[Row]) -> str:
+    """The expression is C++ as it stands."""
+    return "".join(f"{return_type(row)} {row.name}({', '.join(parameters(row.args, False))}) {{ return {row.get('decompose')}; }}\n"
+                   for row in rows if has_expression(row))
+
+
+def derived_formulas(rows: list[Row]) -> str:
+    out = [HEADER, "// The formulas of rows that the table decomposes, in terms of core/formulas.h.\n#pragma once\n\n"
+           '#include "core/formulas.h"\n\nnamespace fuselet::formula {\n\n']
+    for row in rows:
+        if not has_expression(row):
+            continue
+        args = ", ".join(f"V {a.name}" for a in row.args)
+        body = LaneText(row).value(ast.parse(row.get("decompose"), mode="eval").body)
+        out.append(f"// {row.get('decompose')}\ntemplate <class V>\nFUSELET_FN V {row.name}({args}) {{\n  return {body};\n}}\n\n")
+    return "".join(out) + "}  // namespace fuselet::formula\n"
+
+
+class LaneText:
+    """An expression as calls of formulas. A comparison gives 0 or 1 in V; as a condition it stays a mask."""
+
+    def __init__(self, row: Row):
+        self.row = row
+
+    def value(self, node) -> str:
+        if isinstance(node, ast.Name):
+            return node.id
+        if isinstance(node, ast.Constant):
+            return f"splat<V>({node.value})"
+        if isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.USub):
+            if isinstance(node.operand, ast.Constant):
+                return f"splat<V>(-{node.operand.value})"
+            return f"neg({self.value(node.operand)})"
+        if isinstance(node, ast.BinOp) and type(node.op) in ARITHMETIC:
+            return f"{ARITHMETIC[type(node.op)]}({self.value(node.left)}, {self.value(node.right)})"
+        if isinstance(node, ast.Compare):
+            return f"select({self.mask(node)}, splat<V>(1), splat<V>(0))"
+        if isinstance(node, ast.Call):
+            if node.func.id == "where":
+                condition, yes, no = node.args
+                return f"select({self.mask(condition)}, {self.value(yes)}, {self.value(no)})"
+            return f"{node.func.id}({', '.join(self.value(a) for a in node.args)})"
+        raise SystemExit(f"operator table: row '{self.row.name}': cannot read the expression '{self.row.get('decompose')}'")
+
+    def mask(self, node) -> str:
+        if isinstance(node, ast.Compare):
+            return f"{self.value(node.left)} {COMPARISONS[type(node.ops[0])]} {self.value(node.comparators[0])}"
+        return f"{self.value(node)} != splat<V>(0)"
