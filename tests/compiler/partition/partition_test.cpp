@@ -112,7 +112,7 @@ TEST_CASE("a draw is saved, or under pressure drawn again under its own number")
   check_graphs(pressed,
                "  input %0: f32[100] argument \"0\"\n  %1: f32[3] = rand([3], f32, none) draw 0\n"
                "  %2: f32[100], %3: b8[100] = dropout_forward(%0, 0.5) draw 1\n  output %2\n",
-               "  input %0: f32[100] argument \"0\"\n  input %1: f32[100] tangent \"0\"\n  draws 2 with gaps\n"
+               "  input %0: f32[100] argument \"0\"\n  input %1: f32[100] tangent \"0\"\n  draws 2 of the whole\n"
                "  %2: f32[100], %3: b8[100] = dropout_forward(%0, 0.5) draw 1\n"
                "  %4: f32[100] = dropout_grad(%1, %3, 0.5)\n  output %4\n");
 }
