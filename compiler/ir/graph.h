@@ -90,8 +90,8 @@ struct Graph {
   std::vector<Write> writes;  // into the memory of an input
   std::vector<Write> grads;   // becomes the `.grad` of an input
   int32_t draws = 0;
-  // The nodes do not carry every number below `draws`: a part of another graph, whose numbers it keeps.
-  bool draws_with_gaps = false;
+  // This is a part of another graph and keeps its numbers: some of those below `draws`, in any order.
+  bool draws_of_whole = false;
 
   ValueId add_input(InputKind kind, std::string input_name, TensorMeta meta);
   // Appends a node; its outputs get the given metas.

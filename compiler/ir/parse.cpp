@@ -192,8 +192,8 @@ class GraphReader {
       graph_.advances.push_back({static_cast<int32_t>(graph_.nodes.size()), cell, in.number(in.take_until(" "))});
     } else if (in.try_take("draws ")) {
       graph_.draws = static_cast<int32_t>(in.integer());
-      in.take("with gaps");
-      graph_.draws_with_gaps = true;
+      in.take("of the whole");
+      graph_.draws_of_whole = true;
     } else if (in.try_take("write ")) {
       graph_.writes.push_back(read_write(in));
     } else if (in.try_take("grad ")) {

@@ -15,21 +15,21 @@ std::string number_text(double v) {
   return text.find_first_of(".e") == std::string::npos ? text + ".0" : text;
 }
 
-namespace {
-
-std::string dims_text(DimsView dims) { return to_string(dims); }
-
 // f32[2, 3], with {strides} where the layout is not row-major.
 std::string type_text(const TensorMeta& m) {
-  std::string text = std::string(short_name_of(m.dtype)) + dims_text(m.sizes);
+  std::string text = std::string(short_name_of(m.dtype)) + to_string(m.sizes);
   bool plain = is_contiguous(m.sizes, m.strides) && m.strides == contiguous_strides(m.sizes);
   if (!plain) {
-    std::string strides = dims_text(m.strides);
+    std::string strides = to_string(m.strides);
     text += "{" + strides.substr(1, strides.size() - 2) + "}";
   }
   if (m.device != Device{}) text += "@" + to_string(m.device);
   return text;
 }
+
+namespace {
+
+std::string dims_text(DimsView dims) { return to_string(dims); }
 
 std::string value_text(ValueId v) { return "%" + std::to_string(v); }
 
@@ -95,7 +95,7 @@ std::string print(const Graph& g) {
     out += "  input " + value_text(in.value) + ": " + type_text(g.meta(in.value)) + " " + name_of(in.kind) + " " +
            quoted(in.name) + "\n";
   }
-  if (g.draws_with_gaps) out += "  draws " + std::to_string(g.draws) + " with gaps\n";
+  if (g.draws_of_whole) out += "  draws " + std::to_string(g.draws) + " of the whole\n";
   for (size_t i = 0; i < g.cells.size(); ++i) out += "  cell $" + std::to_string(i) + " " + quoted(g.cells[i]) + "\n";
   size_t next = 0;
   for (size_t n = 0; n <= g.nodes.size(); ++n) {

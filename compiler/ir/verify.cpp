@@ -98,7 +98,7 @@ void verify(const Graph& g) {
     if ((op.kind == OpKind::Random) != (node.draw >= 0))
       fail_at(g, n, "exactly the random operators carry a draw number");
     if (node.draw >= 0) {
-      bool follows = g.draws_with_gaps ? node.draw < g.draws : node.draw == draws;
+      bool follows = g.draws_of_whole ? node.draw < g.draws : node.draw == draws;
       if (!follows) fail_at(g, n, "draw numbers must follow program order without gaps");
       ++draws;
     }
@@ -109,7 +109,7 @@ void verify(const Graph& g) {
     check_metas(g, n);
     defined += node.outputs.size();
   }
-  FUSELET_INTERNAL_CHECK(draws == g.draws || g.draws_with_gaps,
+  FUSELET_INTERNAL_CHECK(draws == g.draws || g.draws_of_whole,
                          concat("graph '", g.name, "': ", draws, " draws are used, ", g.draws, " declared"));
   for (ValueId v : g.outputs)
     FUSELET_INTERNAL_CHECK(v >= 0 && static_cast<size_t>(v) < defined,

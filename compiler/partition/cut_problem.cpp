@@ -6,8 +6,9 @@
 namespace fuselet::partition {
 namespace {
 
-// Choices that the search between two corners tries at most in all; a thousand nodes take milliseconds each.
-constexpr int64_t kMostTrials = 4096;
+// A minimum cut of a thousand nodes takes milliseconds, following a choice microseconds: together below half a second.
+constexpr size_t kMostCorners = 48;
+constexpr int64_t kMostTrials = 20000;
 
 struct Weights {
   Capacity bytes, cost;
@@ -50,37 +51,39 @@ Capacity total_bytes(const CutProblem& p) {
   return sum;
 }
 
-// Between two corners, the corner furthest below the line through them; then on the side where the budget lies.
-CutChoice corner_within(const CutProblem& p, int64_t budget, CutChoice low, CutChoice high) {
-  while (true) {
-    Weights w{Capacity{low.cost - high.cost}, Capacity{high.bytes - low.bytes}};
+// The corners from `low` to `high`: between two neighbours, the choice furthest below the line through them.
+std::vector<CutChoice> corners_of(const CutProblem& p, CutChoice low, CutChoice high) {
+  std::vector<CutChoice> corners = {std::move(low), std::move(high)};
+  for (size_t i = 0; i + 1 < corners.size();) {
+    const CutChoice &left = corners[i], &right = corners[i + 1];
+    Weights w{Capacity{left.cost - right.cost}, Capacity{right.bytes - left.bytes}};
     auto weigh = [&](const CutChoice& c) { return w.bytes * c.bytes + w.cost * c.cost; };
-    CutChoice next = minimum_cut(p, w);
-    if (weigh(next) >= weigh(low)) return low;
-    (next.bytes <= budget ? low : high) = std::move(next);
+    std::optional<CutChoice> next;
+    if (corners.size() < kMostCorners) next = minimum_cut(p, w);
+    if (next && weigh(*next) < weigh(left)) {
+      corners.insert(corners.begin() + static_cast<std::ptrdiff_t>(i) + 1, std::move(*next));
+    } else {
+      ++i;
+    }
   }
+  return corners;
 }
 
-// Saves instead of recomputing what spares most cost a byte, while it fits.
-CutChoice spend_rest(const CutProblem& p, int64_t budget, CutChoice choice) {
-  int64_t trials = 0;
-  while (trials < kMostTrials) {
-    std::optional<CutChoice> best;
-    for (size_t n = 0; n < p.nodes.size(); ++n) {
-      if (!choice.recompute[n]) continue;
-      ++trials;
-      std::vector<bool> without = choice.recompute;
-      without[n] = false;
-      std::optional<CutChoice> trial = follow(p, std::move(without));
-      if (!trial || trial->bytes <= choice.bytes || trial->bytes > budget || trial->cost >= choice.cost) continue;
-      auto spared = [&](const CutChoice& c) { return Capacity{choice.cost - c.cost}; };
-      auto spent = [&](const CutChoice& c) { return Capacity{c.bytes - choice.bytes}; };
-      if (!best || spared(*trial) * spent(*best) > spared(*best) * spent(*trial)) best = std::move(trial);
-    }
-    if (!best) break;
-    choice = std::move(*best);
+// Of all nodes, the one whose saving spares most cost a byte, with fewer bytes than `limit` in all.
+std::optional<CutChoice> saving_one_more(const CutProblem& p, const CutChoice& now, int64_t limit, int64_t* trials) {
+  std::optional<CutChoice> best;
+  for (size_t n = 0; n < p.nodes.size(); ++n) {
+    if (!now.recompute[n]) continue;
+    --*trials;
+    std::vector<bool> without = now.recompute;
+    without[n] = false;
+    std::optional<CutChoice> trial = follow(p, std::move(without));
+    if (!trial || trial->bytes <= now.bytes || trial->bytes >= limit || trial->cost >= now.cost) continue;
+    auto spared = [&](const CutChoice& c) { return Capacity{now.cost - c.cost}; };
+    auto spent = [&](const CutChoice& c) { return Capacity{c.bytes - now.bytes}; };
+    if (!best || spared(*trial) * spent(*best) > spared(*best) * spent(*trial)) best = std::move(trial);
   }
-  return choice;
+  return best;
 }
 
 }  // namespace
@@ -111,12 +114,23 @@ std::optional<CutChoice> follow(const CutProblem& p, std::vector<bool> recompute
 
 CutChoice fewest_bytes(const CutProblem& p) { return minimum_cut(p, {total_cost(p) + 1, 1}); }
 
-std::optional<CutChoice> least_cost_within(const CutProblem& p, int64_t budget) {
+std::vector<CutChoice> frontier(const CutProblem& p) {
   CutChoice low = fewest_bytes(p);
-  if (low.bytes > budget) return std::nullopt;
   CutChoice high = minimum_cut(p, {1, total_bytes(p) + 1});
-  if (high.bytes <= budget) return high;
-  return spend_rest(p, budget, corner_within(p, budget, std::move(low), std::move(high)));
+  if (high.bytes <= low.bytes) return {std::move(high)};
+  std::vector<CutChoice> corners = corners_of(p, std::move(low), std::move(high));
+  std::vector<CutChoice> out;
+  int64_t trials = kMostTrials;
+  for (size_t i = 0; i < corners.size(); ++i) {
+    out.push_back(std::move(corners[i]));
+    while (i + 1 < corners.size() && trials > 0) {
+      std::optional<CutChoice> next = saving_one_more(p, out.back(), corners[i + 1].bytes, &trials);
+      // A choice that costs no more than the next corner would leave the order of falling costs.
+      if (!next || next->cost <= corners[i + 1].cost) break;
+      out.push_back(std::move(*next));
+    }
+  }
+  return out;
 }
 
 }  // namespace fuselet::partition

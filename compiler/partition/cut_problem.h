@@ -45,9 +45,10 @@ std::optional<CutChoice> follow(const CutProblem& problem, std::vector<bool> rec
 // Fewest bytes; of these, recomputing least (the cut closest to the sink). InternalError if there is no choice.
 CutChoice fewest_bytes(const CutProblem& problem);
 
-// Least cost of recomputing with at most `budget` bytes saved; nothing if that cannot be. The choice is a corner of the
-// convex hull of all (bytes, cost), improved by saving more while the rest of the budget lasts: between corners the
-// best is a knapsack problem. A smaller budget never gives a choice of more bytes.
-std::optional<CutChoice> least_cost_within(const CutProblem& problem, int64_t budget);
+// Choices to meet a budget with: bytes rise and costs fall from one to the next, from the fewest bytes to the least
+// cost. They are corners of the convex hull of all (bytes, cost), each a minimum cut for some price of a byte, and
+// between two corners what saving more nodes one by one gives, those first that spare most cost a byte. Between corners
+// the best choice is a knapsack problem.
+std::vector<CutChoice> frontier(const CutProblem& problem);
 
 }  // namespace fuselet::partition

@@ -51,7 +51,8 @@ struct SavedScalar {
 
 struct RecomputedNode {
   int32_t node = -1;  // of the joint graph
-  int64_t cost = 0;   // bytes moved, or arithmetic worth as much
+  int64_t cost = 0;   // bytes moved, or arithmetic worth as much, of all runs
+  int32_t runs = 1;   // more than one where keeping the value would raise the peak
 };
 struct BannedNode {
   int32_t node = -1;
@@ -70,8 +71,13 @@ struct Partition {
   std::optional<int64_t> budget;
 };
 
-// With a budget, at most so many bytes are saved, and recomputing costs as little as it can; where the minimum cut
-// keeps within it, that is the answer. Error naming the fewest bytes possible where the budget is below.
+// With a budget, at most so many bytes are saved, at the least cost of recomputing that the frontier of cuts has
+// (partition/cut_problem.h); where the minimum cut by itself keeps within the budget, that is the answer. Error naming
+// the fewest bytes possible where the budget is below.
+//
+// A smaller budget never has a larger planned peak: a choice that would is passed over, or recomputes values once more
+// instead of keeping them (so merge_common_subexpressions must not run on the backward). Where the fewest bytes that
+// are possible cannot be had without a larger peak, they are had with it.
 Partition partition_min_cut(const ir::Graph& joint, size_t num_forward_outputs,
                             std::optional<int64_t> memory_budget = std::nullopt);
 

@@ -50,10 +50,14 @@ class Side {
     }
     graph_.nodes.push_back(std::move(copy));
   }
-  void mark_gaps() {
-    int32_t used = 0;
-    for (const ir::Node& n : graph_.nodes) used += n.draw >= 0;
-    graph_.draws_with_gaps = used != graph_.draws;
+  void forget(ir::ValueId v) { place_[at(v)] = -1; }
+  void mark_draws() {
+    int32_t next = 0;
+    bool in_order = true;
+    for (const ir::Node& n : graph_.nodes) {
+      if (n.draw >= 0) in_order = n.draw == next++ && in_order;
+    }
+    graph_.draws_of_whole = !in_order || next != graph_.draws;
   }
 
  private:
@@ -108,7 +112,7 @@ ir::Graph build_forward(const ir::Graph& g, const Sides& sides, const CutChoice&
     if (same == outputs.end()) outputs.push_back(v);
   }
   for (const ir::Write& w : g.writes) side.graph().writes.push_back({input_place[at(w.input)], side.place(w.value)});
-  side.mark_gaps();
+  side.mark_draws();
   return std::move(side.graph());
 }
 
@@ -137,54 +141,108 @@ class ScalarTable {
   std::vector<SavedScalar>* scalars_;
 };
 
-ir::Graph build_backward(const ir::Graph& g, const Sides& sides, size_t num_forward_outputs, Partition* out) {
-  Side side(g, " backward");
-  ScalarTable scalars(g, &side.graph(), &out->scalars);
-  for (const SavedValue& s : out->saved) {
-    ir::InputKind kind = s.input >= 0 ? g.inputs[at(s.input)].kind : ir::InputKind::Argument;
-    side.add_input(s.value, kind, s.name);
+// Adds the nodes of the backward, and before each what it reads and the backward recomputes.
+class BackwardBuilder {
+ public:
+  BackwardBuilder(const ir::Graph& joint, const Sides& sides, int32_t keep_for, Partition* out)
+      : joint_(joint),
+        keep_for_(keep_for),
+        side_(joint, " backward"),
+        scalars_(joint, &side_.graph(), &out->scalars),
+        runs_(joint.nodes.size(), 0) {
+    for (const SavedValue& s : out->saved) {
+      ir::InputKind kind = s.input >= 0 ? joint.inputs[at(s.input)].kind : ir::InputKind::Argument;
+      side_.add_input(s.value, kind, s.name);
+    }
+    for (const ir::Input& in : joint.inputs) {
+      if (in.kind == ir::InputKind::Tangent) side_.add_input(in.value, in.kind, in.name);
+    }
+    for (size_t n = 0; n < joint.nodes.size(); ++n) {
+      if (sides.backward_nodes[n]) order_.push_back(n);
+    }
   }
-  for (const ir::Input& in : g.inputs) {
-    if (in.kind == ir::InputKind::Tangent) side.add_input(in.value, in.kind, in.name);
+
+  ir::Graph build(size_t num_forward_outputs) {
+    std::vector<std::vector<int32_t>> readers = readers_by_value();
+    for (size_t i = 0; i < order_.size(); ++i) {
+      for_each_operand(joint_.nodes[order_[i]], [&](ir::ValueId v) { obtain(v); });
+      add(order_[i]);
+      if (keep_for_ != kKeepAll) give_up(readers, static_cast<int32_t>(i));
+    }
+    for (size_t i = num_forward_outputs; i < joint_.outputs.size(); ++i) {
+      obtain(joint_.outputs[i]);
+      side_.graph().outputs.push_back(side_.place(joint_.outputs[i]));
+    }
+    side_.mark_draws();
+    return std::move(side_.graph());
   }
-  auto add = [&](size_t n) { side.add_node(g.nodes[n], [&](int32_t c) { return scalars.number_of(c, n); }); };
+  const std::vector<int32_t>& runs() const { return runs_; }
+
+ private:
+  void add(size_t n) {
+    ++runs_[n];
+    side_.add_node(joint_.nodes[n], [&](int32_t cell) { return scalars_.number_of(cell, n); });
+  }
+
   // Adds what makes `v`, operands first.
-  auto obtain = [&](ir::ValueId wanted) {
+  void obtain(ir::ValueId wanted) {
     std::vector<ir::ValueId> stack = {wanted};
     while (!stack.empty()) {
       ir::ValueId v = stack.back();
-      int32_t n = g.values[at(v)].node;
-      if (side.has(v)) {
+      if (side_.has(v)) {
         stack.pop_back();
         continue;
       }
+      int32_t n = joint_.values[at(v)].node;
       FUSELET_INTERNAL_CHECK(n >= 0, concat("partition: input %", v, " was not saved"));
       size_t before = stack.size();
-      for_each_operand(g.nodes[at(n)], [&](ir::ValueId operand) {
-        if (!side.has(operand)) stack.push_back(operand);
+      for_each_operand(joint_.nodes[at(n)], [&](ir::ValueId operand) {
+        if (!side_.has(operand)) stack.push_back(operand);
       });
       if (stack.size() > before) continue;
       add(at(n));
+      for (ir::ValueId made : joint_.nodes[at(n)].outputs) recomputed_.push_back(made);
       stack.pop_back();
     }
-  };
-  for (size_t n = 0; n < g.nodes.size(); ++n) {
-    if (!sides.backward_nodes[n]) continue;
-    for_each_operand(g.nodes[n], obtain);
-    add(n);
   }
-  for (size_t i = num_forward_outputs; i < g.outputs.size(); ++i) {
-    obtain(g.outputs[i]);
-    side.graph().outputs.push_back(side.place(g.outputs[i]));
+
+  // For each value, the places in `order_` of the nodes that read it, last first.
+  std::vector<std::vector<int32_t>> readers_by_value() const {
+    std::vector<std::vector<int32_t>> readers(joint_.values.size());
+    for (size_t i = order_.size(); i-- > 0;) {
+      for_each_operand(joint_.nodes[order_[i]],
+                       [&](ir::ValueId v) { readers[at(v)].push_back(static_cast<int32_t>(i)); });
+    }
+    return readers;
   }
-  side.mark_gaps();
-  return std::move(side.graph());
-}
+
+  void give_up(std::vector<std::vector<int32_t>>& readers, int32_t now) {
+    std::vector<ir::ValueId> kept;
+    for (ir::ValueId v : recomputed_) {
+      std::vector<int32_t>& next = readers[at(v)];
+      while (!next.empty() && next.back() <= now) next.pop_back();
+      if (!next.empty() && next.back() - now <= keep_for_) {
+        kept.push_back(v);
+      } else {
+        side_.forget(v);
+      }
+    }
+    recomputed_ = std::move(kept);
+  }
+
+  const ir::Graph& joint_;
+  int32_t keep_for_;
+  Side side_;
+  ScalarTable scalars_;
+  std::vector<size_t> order_;  // the nodes that depend on tangents
+  std::vector<int32_t> runs_;
+  std::vector<ir::ValueId> recomputed_;  // that the backward has now
+};
 
 }  // namespace
 
-void split_graph(const ir::Graph& g, const Sides& sides, const CutChoice& choice, size_t num_forward_outputs,
-                 Partition* out) {
+std::vector<int32_t> split_graph(const ir::Graph& g, const Sides& sides, const CutChoice& choice,
+                                 size_t num_forward_outputs, int32_t keep_for, Partition* out) {
   out->num_forward_outputs = num_forward_outputs;
   for (size_t v = 0; v < g.values.size(); ++v) {
     if (!choice.save[v]) continue;
@@ -199,7 +257,9 @@ void split_graph(const ir::Graph& g, const Sides& sides, const CutChoice& choice
     out->saved.push_back(std::move(s));
   }
   out->forward = build_forward(g, sides, choice, num_forward_outputs, &out->saved);
-  out->backward = build_backward(g, sides, num_forward_outputs, out);
+  BackwardBuilder builder(g, sides, keep_for, out);
+  out->backward = builder.build(num_forward_outputs);
+  return builder.runs();
 }
 
 }  // namespace fuselet::partition
