@@ -1,6 +1,17 @@
 #include "compiler/ir/graph.h"
 
+#include <algorithm>
+
 namespace fuselet::ir {
+
+void unite(Origin& into, const Origin& other) {
+  for (int32_t id : other.operators) {
+    if (std::find(into.operators.begin(), into.operators.end(), id) == into.operators.end())
+      into.operators.push_back(id);
+  }
+  std::sort(into.operators.begin(), into.operators.end());
+  into.backward = into.backward && other.backward;
+}
 
 ValueId Graph::add_input(InputKind kind, std::string input_name, TensorMeta meta) {
   ValueId id = static_cast<ValueId>(values.size());
