@@ -1,5 +1,6 @@
 #include "compiler/decompose/explicit_dtypes.h"
 
+#include "compiler/trace/edited_call.h"
 #include "core/ops/functions.h"
 #include "core/ops/promotion.h"
 #include "core/ops/reduced_dims.h"
@@ -12,39 +13,6 @@ DType compute_dtype(DType t) {
 }
 Tensor as_dtype(const Tensor& t, DType to) { return t.dtype() == to ? t : t.cast(to); }
 
-// A call's arguments, some of them replaced.
-class NewArgs {
- public:
-  explicit NewArgs(const Call& call)
-      : args_(call.args, call.args + call.num_args), tensors_(args_.size()), scalars_(args_.size()) {}
-  void set(int i, Tensor t) {
-    tensors_[static_cast<size_t>(i)] = std::move(t);
-    args_[static_cast<size_t>(i)] = Arg(tensors_[static_cast<size_t>(i)]);
-    changed_ = true;
-  }
-  void set(int i, Scalar s) {
-    scalars_[static_cast<size_t>(i)] = std::move(s);
-    args_[static_cast<size_t>(i)] = Arg(scalars_[static_cast<size_t>(i)]);
-    changed_ = true;
-  }
-  // Casts argument i unless it has the dtype.
-  void cast(const Call& call, int i, DType to) {
-    if (call.is_tensor(i) && call.tensor(i).dtype() != to) set(i, call.tensor(i).cast(to));
-  }
-  void remove(int i) {
-    args_[static_cast<size_t>(i)] = Arg();
-    changed_ = true;
-  }
-  bool changed() const { return changed_; }
-  Tensor run(const Op& op) { return call_operator(op, args_, false, Location::current())[0]; }
-
- private:
-  std::vector<Arg> args_;
-  std::vector<Tensor> tensors_;
-  std::vector<Scalar> scalars_;
-  bool changed_ = false;
-};
-
 bool is_operand(const Op& op, int i) {
   ArgType type = op.args[static_cast<size_t>(i)].type;
   return type == ArgType::Tensor || type == ArgType::Operand;
@@ -52,7 +20,7 @@ bool is_operand(const Op& op, int i) {
 
 // A call of numbers alone meets in the type of the widest kind of them; where that is not the type to calculate in, one
 // of them becomes a tensor.
-void give_numbers_the_type(NewArgs& args, const Call& call, DType compute) {
+void give_numbers_the_type(EditedCall& edit, const Call& call, DType compute) {
   int first = -1;
   Category widest = Category::Bool;
   for (int i = call.op->promote_from; i < call.num_args; ++i) {
@@ -61,11 +29,11 @@ void give_numbers_the_type(NewArgs& args, const Call& call, DType compute) {
     if (first < 0) first = i;
     widest = std::max(widest, call.scalar(i).category());
     if (compute == DType::Int64 && call.scalar(i).category() == Category::Bool)
-      args.set(i, Scalar(call.scalar(i).to_int()));
+      edit.set(i, Scalar(call.scalar(i).to_int()));
   }
   DType natural = widest == Category::Float ? dispatch_state().default_dtype : DType::Int64;
   if (first >= 0 && natural != compute)
-    args.set(first, full({}, call.scalar(first), compute, dispatch_state().default_device));
+    edit.set(first, full({}, call.scalar(first), compute, dispatch_state().default_device));
 }
 
 bool pointwise(Call& call) {
@@ -75,20 +43,20 @@ bool pointwise(Call& call) {
   bool gives_bool = op.promotion == Promotion::Bool;
   bool of_bools = gives_bool && promoted == DType::Bool;
   DType compute = of_bools ? DType::Bool : compute_dtype(gives_bool ? promoted : result);
-  NewArgs args(call);
+  EditedCall edit(call);
   for (int i = 0; i < call.num_args; ++i) {
     if (!is_operand(op, i)) continue;
     if (i >= op.promote_from) {
-      args.cast(call, i, compute);
+      edit.cast(i, compute);
       bool turns = call.args[i].tag == Arg::Tag::Scalar && call.scalar(i).category() == Category::Bool && !of_bools;
-      if (turns && compute == DType::Int64) args.set(i, Scalar(call.scalar(i).to_int()));
+      if (turns && compute == DType::Int64) edit.set(i, Scalar(call.scalar(i).to_int()));
     } else if (call.tensor(i).dtype() != DType::Bool) {
-      args.set(i, ne(as_dtype(call.tensor(i), compute), 0));
+      edit.set(i, ne(as_dtype(call.tensor(i), compute), 0));
     }
   }
-  if (!of_bools) give_numbers_the_type(args, call, compute);
-  if (!args.changed()) return false;
-  Tensor out = args.run(op);
+  if (!of_bools) give_numbers_the_type(edit, call, compute);
+  if (!edit.changed()) return false;
+  Tensor out = edit.run();
   call.outs[0] = gives_bool ? out : as_dtype(out, result);
   return true;
 }
@@ -118,9 +86,9 @@ bool reduction(Call& call) {
   DType compute = compute_dtype(self.dtype());
   if (call.op->id == OpId::argmax) {
     if (self.dtype() == compute) return false;
-    NewArgs args(call);
-    args.cast(call, 0, compute);
-    call.outs[0] = args.run(*call.op);
+    EditedCall edit(call);
+    edit.cast(0, compute);
+    call.outs[0] = edit.run();
     return true;
   }
   Dims dims = dims_of(reduced_dims(call.ints(1), self.dim(), call.op->name), self.dim());
@@ -133,12 +101,12 @@ bool reduction(Call& call) {
 
 bool contraction(Call& call) {
   DType own = call.tensor(0).dtype(), compute = compute_dtype(own);
-  NewArgs args(call);
-  for (int i = 0; i < call.num_args; ++i) args.cast(call, i, compute);
+  EditedCall edit(call);
+  for (int i = 0; i < call.num_args; ++i) edit.cast(i, compute);
   bool biased = call.op->id == OpId::conv2d && call.has(2);
-  if (biased) args.remove(2);
-  if (!args.changed()) return false;
-  Tensor out = args.run(*call.op);
+  if (biased) edit.remove(2);
+  if (!edit.changed()) return false;
+  Tensor out = edit.run();
   // bias: (O,); out: (N, O, H, W)
   if (biased) out = out + as_dtype(call.tensor(2), compute).view({call.tensor(2).sizes()[0], 1, 1});
   call.outs[0] = as_dtype(out, own);
@@ -148,11 +116,11 @@ bool contraction(Call& call) {
 // Casts the summed arguments to the type of sums and the index to int64.
 bool scatter(Call& call, std::initializer_list<int> summed, int index) {
   DType own = call.tensor(0).dtype();
-  NewArgs args(call);
-  for (int i : summed) args.cast(call, i, compute_dtype(own));
-  if (index >= 0) args.cast(call, index, DType::Int64);
-  if (!args.changed()) return false;
-  call.outs[0] = as_dtype(args.run(*call.op), own);
+  EditedCall edit(call);
+  for (int i : summed) edit.cast(i, compute_dtype(own));
+  if (index >= 0) edit.cast(index, DType::Int64);
+  if (!edit.changed()) return false;
+  call.outs[0] = as_dtype(edit.run(), own);
   return true;
 }
 

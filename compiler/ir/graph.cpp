@@ -1,5 +1,7 @@
 #include "compiler/ir/graph.h"
 
+#include <algorithm>
+
 namespace fuselet::ir {
 
 const char* name_of(InputKind kind) {
@@ -12,6 +14,15 @@ const char* name_of(InputKind kind) {
       return "tangent";
   }
   return "";
+}
+
+void unite(Origin& into, const Origin& other) {
+  for (int32_t id : other.operators) {
+    if (std::find(into.operators.begin(), into.operators.end(), id) == into.operators.end())
+      into.operators.push_back(id);
+  }
+  std::sort(into.operators.begin(), into.operators.end());
+  into.backward = into.backward && other.backward;
 }
 
 ValueId Graph::add_input(InputKind kind, std::string input_name, TensorMeta meta) {

@@ -43,6 +43,9 @@ struct Origin {
   friend bool operator==(const Origin&, const Origin&) = default;
 };
 
+// What a node is that does the work of both.
+void unite(Origin& into, const Origin& other);
+
 struct Value {
   TensorMeta meta;
   int32_t node = -1;  // -1: an input

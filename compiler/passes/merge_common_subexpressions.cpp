@@ -4,6 +4,7 @@
 #include <map>
 
 #include "compiler/ir/text.h"
+#include "compiler/passes/escaping_values.h"
 #include "compiler/passes/rewrite.h"
 
 namespace fuselet {
@@ -25,19 +26,11 @@ std::string key_of(const ir::Node& node, const Rewrite& rewrite, const std::vect
   return key;
 }
 
-void unite(ir::Origin& into, const ir::Origin& other) {
-  for (int32_t id : other.operators) {
-    if (std::find(into.operators.begin(), into.operators.end(), id) == into.operators.end())
-      into.operators.push_back(id);
-  }
-  std::sort(into.operators.begin(), into.operators.end());
-  into.backward = into.backward && other.backward;
-}
-
 }  // namespace
 
 bool merge_common_subexpressions(ir::Graph& g) {
   Rewrite rewrite(g);
+  std::vector<bool> escaping = escaping_values(g);
   std::map<std::string, size_t> seen;
   std::vector<int> advances(g.cells.size(), 0);
   size_t next_advance = 0;
@@ -53,6 +46,12 @@ bool merge_common_subexpressions(ir::Graph& g) {
     auto [slot, fresh] = seen.try_emplace(key_of(node, rewrite, advances), n);
     if (fresh) continue;
     ir::Node& first = g.nodes[slot->second];
+    // Two results are two tensors, which their owner may write apart.
+    auto escapes = [&](const ir::Node& n) {
+      return std::any_of(n.outputs.begin(), n.outputs.end(),
+                         [&](ir::ValueId v) { return escaping[static_cast<size_t>(v)]; });
+    };
+    if (escapes(first) && escapes(node)) continue;
     for (size_t i = 0; i < node.outputs.size(); ++i) {
       rewrite.replacement[static_cast<size_t>(node.outputs[i])] = first.outputs[i];
     }

@@ -89,7 +89,8 @@ bool Rerecording::run(const NodeRule& rule) {
 }
 
 void Rerecording::record_node(const ir::Node& node, const NodeRule& rule, bool* changed) {
-  recorder_.set_origin(&node.origin);
+  origin_ = node.origin;
+  recorder_.set_origin(&origin_);
   StateGuard<Device> device(&DispatchState::default_device, from_.meta(node.outputs[0]).device);
   ir::NodeCall call(node, values_, &cells_);
   if (rule(*this, node, call.get())) {
@@ -113,6 +114,16 @@ void Rerecording::record_node(const ir::Node& node, const NodeRule& rule, bool* 
     }
     values_[static_cast<size_t>(old)] = t;
   }
+}
+
+Tensor Rerecording::again(const ir::Node& node, const std::function<Tensor(ir::ValueId)>& operand) {
+  ir::unite(origin_, node.origin);
+  std::vector<Tensor> values(from_.values.size());
+  for_each_operand(node, [&](ir::ValueId v) { values[static_cast<size_t>(v)] = operand(v); });
+  ir::NodeCall call(node, values, nullptr);
+  dispatch_below(Layer::Functionalise, call.get());
+  recorder_.graph().nodes.back().boundary = node.boundary;
+  return call.outputs()[0];
 }
 
 void Rerecording::advance_before(size_t n) {
