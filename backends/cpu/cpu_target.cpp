@@ -2,6 +2,7 @@
 
 #include "backends/cpu/codegen/emit_kernel.h"
 #include "backends/cpu/codegen/prelude/launch.h"
+#include "backends/cpu/interpret_kernel.h"
 #include "backends/cpu/jit/kernel_library.h"
 #include "backends/cpu/parallel.h"
 #include "compiler/target.h"
@@ -31,13 +32,16 @@ class CpuTarget final : public Target {
     for (size_t i = 0; i < built.size(); ++i) {
       auto compiled = std::make_shared<CompiledKernel>();
       compiled->source = std::move(sources[i]);
-      compiled->function = built[i].function;
-      compiled->context = &kRuntime;
-      compiled->owner = built[i].object;
-      compiled->origin = built[i].origin;
       compiled->milliseconds = built[i].milliseconds;
       compiled->remark = built[i].remark;
-      FUSELET_INTERNAL_CHECK(compiled->function, kernels[i].name + ": " + compiled->remark);
+      if (built[i].function) {
+        compiled->function = built[i].function;
+        compiled->context = &kRuntime;
+        compiled->owner = built[i].object;
+        compiled->origin = built[i].origin;
+      } else {
+        make_interpreted(kernels[i], *compiled);
+      }
       result.push_back(std::move(compiled));
     }
     return result;

@@ -3,6 +3,7 @@
 #include <array>
 #include <cmath>
 
+#include "backends/reference/random_elements.h"
 #include "backends/reference/reference.h"
 #include "core/dispatch_state.h"
 
@@ -34,19 +35,27 @@ uint32_t halfword_of(GeneratorState draw, size_t element) {
   return element % 2 == 0 ? word & 0xffff : word >> 16;
 }
 
+}  // namespace
+
 // As many of the word's top bits as the dtype holds exactly: no value rounds up to 1.
-double uniform(GeneratorState draw, size_t element, DType dtype) {
+double uniform_element(GeneratorState draw, size_t element, DType dtype) {
   int bits = dtype == DType::Float64 ? 32 : dtype == DType::Float32 ? 24 : dtype == DType::Float16 ? 11 : 8;
   return std::ldexp(word_of(draw, element) >> (32 - bits), -bits);
 }
 
-double normal(GeneratorState draw, size_t element) {
+double normal_element(GeneratorState draw, size_t element) {
   Block block = philox_block(draw, element / 4);
   size_t pair = element % 4 / 2 * 2;
   double radius = std::sqrt(-2 * std::log(std::ldexp(block[pair] + 0.5, -32)));
   double angle = 2 * M_PI * std::ldexp(block[pair + 1], -32);
   return radius * (element % 2 == 0 ? std::cos(angle) : std::sin(angle));
 }
+
+bool bernoulli_element(GeneratorState draw, size_t element, uint32_t threshold) {
+  return halfword_of(draw, element) < threshold;
+}
+
+namespace {
 
 // How many of the 2^16 halfwords keep an element.
 double kept_halfwords(double p) { return std::nearbyint((1 - p) * 65536); }
@@ -55,13 +64,13 @@ double kept_halfwords(double p) { return std::nearbyint((1 - p) * 65536); }
 
 void rand(RefCall& call) {
   RefTensor out = make(call.ints(0), call.dtype_or(1, dispatch_state().default_dtype));
-  for (size_t i = 0; i < out.values.size(); ++i) out.values[i] = uniform(call.draw, i, out.dtype);
+  for (size_t i = 0; i < out.values.size(); ++i) out.values[i] = uniform_element(call.draw, i, out.dtype);
   call.outs = {out};
 }
 
 void randn(RefCall& call) {
   RefTensor out = make(call.ints(0), call.dtype_or(1, dispatch_state().default_dtype));
-  for (size_t i = 0; i < out.values.size(); ++i) out.values[i] = normal(call.draw, i);
+  for (size_t i = 0; i < out.values.size(); ++i) out.values[i] = normal_element(call.draw, i);
   call.outs = {out};
 }
 

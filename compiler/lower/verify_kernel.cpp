@@ -121,6 +121,30 @@ class NestVerifier {
       }
     }
     require((from_args & ~varies) == 0, "varies over less than what it is made of");
+    follows_reduce(s);
+  }
+
+  // What the structure allows to depend on a Reduce.
+  void follows_reduce(const Statement& s) {
+    bool rows = false, columns = false;
+    auto look = [&](int32_t a) {
+      const size_t arg = static_cast<size_t>(a);
+      const Statement& from = nest_.body[arg];
+      rows = rows || after_rows_[arg] || (from.kind == Kind::Reduce && from.tree == Tree::Row);
+      columns = columns || after_columns_[arg] || (from.kind == Kind::Reduce && from.tree == Tree::Column);
+    };
+    for (int32_t a : s.args) look(a);
+    for (const IndexedDim& d : s.indices) look(d.statement);
+    // What depends on a column sum runs after all rows.
+    after_rows_.push_back(rows && !(s.kind == Kind::Reduce && s.tree == Tree::Column));
+    after_columns_.push_back(columns);
+    if (nest_.structure == Structure::SplitRows) {
+      require(!rows || (s.kind != Kind::Reduce && !(s.varies & last())),
+              "split rows need a second pass: it varies over the row, or reduces, and depends on a Reduce");
+    } else if (nest_.structure == Structure::RowsAndColumns) {
+      require(!columns || (s.kind != Kind::Reduce && (s.varies & ~last()) == 0 && !rows),
+              "it depends on a column sum and on more than the last dim");
+    }
   }
 
   void reduce(const Statement& s) const {
@@ -145,6 +169,7 @@ class NestVerifier {
   const Nest& nest_;
   const size_t rank_;
   size_t at_ = 0;
+  std::vector<bool> after_rows_, after_columns_;  // depends on a Reduce of that tree
 };
 
 bool is_identifier(const std::string& name) {

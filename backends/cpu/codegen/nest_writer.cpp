@@ -70,8 +70,9 @@ int choose_width(const kernel::Nest& nest) {
   const size_t last = nest.dims.size() - 1;
   int bytes = 4;
   for (const Statement& s : nest.body) {
-    if (!(s.varies >> last & 1)) continue;
-    for (DType t : {s.dtype, s.kind == Kind::Formula ? s.compute : s.dtype}) {
+    if (!(s.varies >> last & 1) && s.kind != Kind::Reduce) continue;
+    for (DType t : {s.kind == Kind::Reduce ? NestWriter::accumulator(s) : s.dtype,
+                    s.kind == Kind::Formula ? s.compute : s.dtype}) {
       if (t == DType::Float64 || (!is_float(t) && t != DType::Bool)) bytes = 8;
     }
   }
@@ -99,7 +100,7 @@ kernel::Nest with_column_vectors(kernel::Nest nest) {
 }  // namespace
 
 NestWriter::NestWriter(NestGroup& group, const kernel::Kernel& kernel)
-    : group_(group), nest_(with_column_vectors(group.first())), kernel_(kernel), width_(choose_width(group.first())) {
+    : group_(group), nest_(with_column_vectors(group.first())), kernel_(kernel), width_(choose_width(nest_)) {
   need((kPrelude + "lanes.h").c_str());
   need((kPrelude + "launch.h").c_str());
   for (const Statement& s : nest_.body) {
@@ -252,6 +253,28 @@ void NestWriter::place_pointers(const std::vector<int>& statements, size_t end) 
            std::to_string(i) + " = b_" + std::to_string(i) + " + " + where + ";");
     } else if (s.kind == Kind::Position || s.kind == Kind::Random) {
       line("const long from_" + std::to_string(i) + " = " + offset(i, 0, end) + ";");
+    }
+  }
+}
+
+void NestWriter::fill_tiles(const std::vector<int>& statements) {
+  for (int i : statements) {
+    const Statement& s = at(i);
+    if (s.kind != Kind::Random || !is_vector(i)) continue;
+    const std::string number = std::to_string(i);
+    const size_t k = static_cast<size_t>(i);
+    const std::string step =
+        group_.number([k](const PlacedNest& n) { return n.nest->body[k].access.strides.back(); });
+    const std::string draw =
+        group_.number([k](const PlacedNest& n) { return int64_t{n.nest->body[k].parameter}; });
+    const std::string where = "task.draws[" + draw + "], from_" + number + " + first * " + step + ", stop - first, " + step;
+    const std::string tile = "tile_" + number;
+    line("alignas(64) " + std::string(held_type(s.dtype)) + " " + tile + "[kTile + W];");
+    if (s.distribution == kernel::Distribution::Bernoulli) {
+      line("fill_kept(" + where + ", " + std::to_string(s.threshold) + ", " + tile + ");");
+    } else {
+      const char* fill = s.distribution == kernel::Distribution::Uniform ? "fill_uniform<" : "fill_normal<";
+      line(fill + std::string(stored_type(s.dtype)) + ">(" + where + ", " + tile + ");");
     }
   }
 }

@@ -47,6 +47,8 @@ class NestWriter {
   // Pointers of the vector statements among `statements`, over the dims below `end`; others are added where they are
   // used.
   void place_pointers(const std::vector<int>& statements, size_t end);
+  // The values of the Random statements among `statements` for elements [first, stop), at most a tile, to read.
+  void fill_tiles(const std::vector<int>& statements);
   // The statement as a line; over_last is the lanes' tag in vector statements.
   void scalar_statement(int i);
   void vector_statement(int i);

@@ -85,14 +85,13 @@ void RowLoops::body(const Pass& pass, bool chunks) {
 
 void RowLoops::pass(int p, const std::string& first, const std::string& stop, bool one_chunk) {
   const Pass& pass = passes_.passes[static_cast<size_t>(p)];
-  std::vector<int> reduces, randoms;
+  std::vector<int> reduces;
+  bool randoms = false;
   for (int i : pass.reduces) {
     if (!is_column_sum(w_.nest(), w_.at(i))) reduces.push_back(i);
   }
-  for (int i : pass.body) {
-    if (w_.at(i).kind == Kind::Random) randoms.push_back(i);
-  }
-  if (reduces.empty() && randoms.empty()) {
+  for (int i : pass.body) randoms = randoms || w_.at(i).kind == Kind::Random;
+  if (reduces.empty() && !randoms) {
     w_.open("over_lanes<W>(" + first + ", " + stop +
             ", [&]([[maybe_unused]] auto lanes, [[maybe_unused]] long j) "
             "__attribute__((always_inline))");
@@ -116,22 +115,7 @@ void RowLoops::pass(int p, const std::string& first, const std::string& stop, bo
     w_.open("for (long first = " + first + "; first < " + stop + "; first += 512)");
     w_.line("const long stop = least(first + 512, " + stop + ");");
   }
-  for (int i : randoms) {
-    const Statement& s = w_.at(i);
-    const std::string number = std::to_string(i), type = stored_type(s.dtype);
-    const std::string step = w_.group().number(
-        [i, this](const PlacedNest& n) { return n.nest->body[static_cast<size_t>(i)].access.strides[w_.last()]; });
-    const std::string draw = "task.draws[" + w_.group().number([i](const PlacedNest& n) {
-      return int64_t{n.nest->body[static_cast<size_t>(i)].parameter};
-    }) + "], from_" + number +
-                             " + first * " + step + ", stop - first, " + step + ", ";
-    w_.line("alignas(64) " + std::string(held_type(s.dtype)) + " tile_" + number + "[kTile + W];");
-    if (s.distribution == kernel::Distribution::Bernoulli)
-      w_.line("fill_kept(" + draw + std::to_string(s.threshold) + ", tile_" + number + ");");
-    else
-      w_.line((s.distribution == kernel::Distribution::Uniform ? "fill_uniform<" : "fill_normal<") + type + ">(" +
-              draw + "tile_" + number + ");");
-  }
+  w_.fill_tiles(pass.body);
   for (int i : reduces) w_.line("Chunk<" + acc(i) + ", " + combine(i) + ", W> chunk_" + std::to_string(i) + ";");
   if (reduces.empty()) {
     w_.open(

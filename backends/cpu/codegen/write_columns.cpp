@@ -126,6 +126,7 @@ class ColumnLoops {
     w_.unravel("outer", axis);
     outer_scalars();
     w_.place_pointers(columns, axis);
+    w_.fill_tiles(columns);
     for (int i : settled) declare_settled(i);
     for (int i : pass.reduces) {
       declare_sums(i, " + leaf");
@@ -139,9 +140,7 @@ class ColumnLoops {
       if (w_.at(i).kind != Kind::Store) w_.scalar_statement(i);
     }
     w_.place_pointers(vectors, w_.last());
-    for (int i : vectors) {
-      if (w_.at(i).kind == Kind::Random) fill_tile(i);
-    }
+    w_.fill_tiles(vectors);
     w_.open(
         "over_lanes<W>(first, stop, [&]([[maybe_unused]] auto lanes, [[maybe_unused]] long j) "
         "__attribute__((always_inline))");
@@ -163,23 +162,6 @@ class ColumnLoops {
     return make_phase(
         function, [](const Nest& n) { return outer_of(n) * leaves_of(n) * strips_of(n); },
         [](const Nest& n) { return std::min(columns_of(n), kStrip) * std::min<int64_t>(axis_of(n), kRowsPerLeaf); });
-  }
-
-  void fill_tile(int i) {
-    const Statement& s = w_.at(i);
-    const std::string text = std::to_string(i), type = stored_type(s.dtype);
-    const std::string step = w_.group().number(
-        [i](const PlacedNest& n) { return n.nest->body[static_cast<size_t>(i)].access.strides.back(); });
-    const std::string draw = "task.draws[" + w_.group().number([i](const PlacedNest& n) {
-      return int64_t{n.nest->body[static_cast<size_t>(i)].parameter};
-    }) + "], from_" + text + " + first * " +
-                             step + ", stop - first, " + step + ", ";
-    w_.line("alignas(64) " + std::string(held_type(s.dtype)) + " tile_" + text + "[kTile + W];");
-    if (s.distribution == kernel::Distribution::Bernoulli)
-      w_.line("fill_kept(" + draw + std::to_string(s.threshold) + ", tile_" + text + ");");
-    else
-      w_.line((s.distribution == kernel::Distribution::Uniform ? "fill_uniform<" : "fill_normal<") + type + ">(" +
-              draw + "tile_" + text + ");");
   }
 
   // Results of the Reduces of pass p, and what is ready with them.
@@ -213,6 +195,7 @@ class ColumnLoops {
     w_.unravel("outer", w_.rank() - 2);
     outer_scalars();
     w_.place_pointers(order, w_.rank() - 2);
+    w_.fill_tiles(order);
     for (int i : order) {
       if (kept[static_cast<size_t>(i)]) declare_settled(i);
       if (w_.at(i).kind == Kind::Reduce && ready(i) == p + 1) declare_sums(i, "");

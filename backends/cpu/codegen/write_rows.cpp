@@ -58,8 +58,12 @@ Phase write_column_results(NestWriter& w, const RowLoops& loops, const std::stri
     if (is_column_sum(w.nest(), w.at(i)))
       w.line("const auto* const sums_" + std::to_string(i) + " = " + scratch_pointer(w, i) + ";");
   }
-  w.open("over_lanes<W>(begin * " + std::to_string(kStrip) + ", least(end * " + std::to_string(kStrip) + ", " + n +
-         "), [&]([[maybe_unused]] auto lanes, [[maybe_unused]] long j) __attribute__((always_inline))");
+  w.open("for (long strip = begin; strip < end; ++strip)");
+  const std::string size = std::to_string(kStrip);
+  w.line("const long first = strip * " + size + ", stop = least(first + " + size + ", " + n + ");");
+  w.fill_tiles(placed);
+  w.open("over_lanes<W>(first, stop, [&]([[maybe_unused]] auto lanes, [[maybe_unused]] long j) "
+         "__attribute__((always_inline))");
   for (bool stores : {false, true}) {
     for (int i : placed) {
       const Statement& s = w.at(i);
@@ -74,6 +78,7 @@ Phase write_column_results(NestWriter& w, const RowLoops& loops, const std::stri
     }
   }
   w.close("});");
+  w.close();
   w.close();
   return make_phase(
       w, function, [](const PlacedNest& n) { return (width_of(n) + kStrip - 1) / kStrip; },
