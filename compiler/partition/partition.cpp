@@ -31,8 +31,9 @@ class Partitioner {
     std::vector<int32_t> runs = partition::split_graph(joint_, sides_, choice, num_forward_outputs_, keep_for, &out);
     for (size_t n = 0; n < joint_.nodes.size(); ++n) {
       int32_t node = static_cast<int32_t>(n);
-      if (choice.recompute[n] && (sides_.forward_needs[n] || runs[n] > 1))
-        out.recomputed.push_back({node, problem.cut.nodes[n].cost * runs[n], runs[n]});
+      bool again = choice.recompute[n] && (sides_.forward_needs[n] || runs[n] > 1);
+      if (again) out.recomputed.push_back({node, problem.cut.nodes[n].cost * runs[n], runs[n]});
+      if (choice.recompute[n] && !again) out.moved.push_back(node);
       if (!problem.reasons[n].empty()) out.banned.push_back({node, problem.reasons[n]});
     }
     FUSELET_INTERNAL_CHECK(out.saved_bytes == choice.bytes,
