@@ -30,9 +30,9 @@ class GraphDrawer {
   explicit GraphDrawer(const ir::Graph& graph) : graph_(graph), box_of_(graph.values.size(), -1) {
     drawing_.title = graph.name;
     for (const ir::Input& in : graph.inputs) {
-      box_of_[at(in.value)] =
-          add({in.name, ir::type_text(graph.meta(in.value)),
-               value_text(in.value) + " " + ir::name_of(in.kind) + " " + in.name, role_of(in.kind)});
+      std::string name = in.kind == ir::InputKind::Lifted ? in.name : concat(ir::name_of(in.kind), " ", in.name);
+      std::string type = ir::type_text(graph.meta(in.value));
+      box_of_[at(in.value)] = add({name, type, concat(value_text(in.value), ": ", type), role_of(in.kind)});
     }
     for (const ir::Node& node : graph.nodes) add_node(node);
     for (size_t i = 0; i < graph.outputs.size(); ++i) add_sink("output " + std::to_string(i), graph.outputs[i]);

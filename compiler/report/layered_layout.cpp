@@ -157,12 +157,13 @@ class LayeredLayout {
       left = v == 0 ? x_[v] - half : std::min(left, x_[v] - half);
       right = v == 0 ? x_[v] + half : std::max(right, x_[v] + half);
     }
-    std::vector<double> y(layers_.size());
+    std::vector<double> y(layers_.size()), heights(layers_.size());
     double top = kMargin;
     for (size_t l = 0; l < layers_.size(); ++l) {
       double height = 0;
       for (int32_t v : layers_[l]) height = std::max(height, at(v) < boxes_.size() ? boxes_[at(v)].height : 0);
       y[l] = top + height / 2;
+      heights[l] = height;
       top += height + kGapY;
     }
     out.size = {right - left + 2 * kMargin, std::max(top - kGapY + kMargin, 2 * kMargin)};
@@ -173,7 +174,12 @@ class LayeredLayout {
       from.y += boxes_[at(arrows_[a].from)].height / 2;
       to.y -= boxes_[at(arrows_[a].to)].height / 2;
       std::vector<Point> route = {from};
-      for (int32_t v : chains_[a]) route.push_back(point(v));
+      for (int32_t v : chains_[a]) {  // straight down between the boxes of a layer
+        Point middle = point(v);
+        double half = heights[at(layer_[at(v)])] / 2;
+        route.push_back({middle.x, middle.y - half});
+        route.push_back({middle.x, middle.y + half});
+      }
       route.push_back(to);
       out.routes.push_back(without_straight_points(route));
     }

@@ -107,8 +107,9 @@ std::string svg_of(const Drawing& d) {
   out << "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"" << width << "\" height=\"" << height
       << "\" viewBox=\"0 0 " << width << " " << height
       << "\" font-family=\"Helvetica,Arial,sans-serif\" font-size=\"10\">\n"
-      << "<defs><marker id=\"head\" viewBox=\"0 0 8 8\" refX=\"8\" refY=\"4\" markerWidth=\"6\" markerHeight=\"6\" "
-      << "orient=\"auto\"><path d=\"M0 0 L8 4 L0 8 z\" fill=\"#5f6368\"/></marker></defs>\n"
+      << "<defs><marker id=\"head\" viewBox=\"0 0 8 8\" refX=\"8\" refY=\"4\" markerUnits=\"userSpaceOnUse\" "
+         "markerWidth=\"7\" "
+      << "markerHeight=\"7\" orient=\"auto\"><path d=\"M0 0 L8 4 L0 8 z\" fill=\"#5f6368\"/></marker></defs>\n"
       << "<rect width=\"100%\" height=\"100%\" fill=\"#ffffff\"/>\n";
   write_text(out, 20, 20, d.title, "font-size=\"13\" font-weight=\"bold\"");
   write_legend(out, d);
