@@ -72,8 +72,10 @@ std::string origin_text(const Origin& o) {
   return o.line.empty() ? out : out + " @ " + o.line;
 }
 
+}  // namespace
+
 std::string node_text(const Graph& g, const Node& node) {
-  std::string out = "  ";
+  std::string out;
   for (size_t i = 0; i < node.outputs.size(); ++i) {
     out += (i ? ", " : "") + value_text(node.outputs[i]) + ": " + type_text(g.meta(node.outputs[i]));
   }
@@ -82,10 +84,8 @@ std::string node_text(const Graph& g, const Node& node) {
   out += ")";
   if (node.draw >= 0) out += " draw " + std::to_string(node.draw);
   if (node.boundary) out += " boundary";
-  return out + origin_text(node.origin) + "\n";
+  return out + origin_text(node.origin);
 }
-
-}  // namespace
 
 std::string arg_text(const GraphArg& arg) { return std::visit(ArgPrinter{}, arg); }
 
@@ -103,7 +103,7 @@ std::string print(const Graph& g) {
       const Advance& a = g.advances[next];
       out += "  advance $" + std::to_string(a.cell.index) + " by " + number_text(a.by) + "\n";
     }
-    if (n < g.nodes.size()) out += node_text(g, g.nodes[n]);
+    if (n < g.nodes.size()) out += "  " + node_text(g, g.nodes[n]) + "\n";
   }
   for (const Write& w : g.writes)
     out += "  write " + value_text(g.inputs[static_cast<size_t>(w.input)].value) + " <- " + value_text(w.value) + "\n";

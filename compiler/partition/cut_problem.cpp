@@ -1,14 +1,17 @@
 #include "compiler/partition/cut_problem.h"
 
+#include <algorithm>
+
 #include "compiler/partition/max_flow.h"
 #include "core/error.h"
 
 namespace fuselet::partition {
 namespace {
 
-// A minimum cut of a thousand nodes takes milliseconds, following a choice microseconds: together below half a second.
+// Minimum cuts, and choices followed between the corners. For a thousand nodes the one takes milliseconds and the other
+// tens of microseconds, so both together stay below a second.
 constexpr size_t kMostCorners = 48;
-constexpr int64_t kMostTrials = 20000;
+constexpr int64_t kMostTrials = 8192;
 
 struct Weights {
   Capacity bytes, cost;
@@ -69,10 +72,25 @@ std::vector<CutChoice> corners_of(const CutProblem& p, CutChoice low, CutChoice 
   return corners;
 }
 
-// Of all nodes, the one whose saving spares most cost a byte, with fewer bytes than `limit` in all.
+// Decides as one corner up to a node and as the other behind it, both ways round, at evenly spaced nodes.
+void add_mixtures(const CutProblem& p, const CutChoice& low, const CutChoice& high, int64_t trials,
+                  std::vector<CutChoice>* out) {
+  int64_t num_nodes = static_cast<int64_t>(p.nodes.size());
+  int64_t stride = std::max<int64_t>(1, 2 * num_nodes / std::max<int64_t>(1, trials));
+  for (int64_t k = stride; k < num_nodes; k += stride) {
+    for (bool low_first : {false, true}) {
+      std::vector<bool> mixed = low_first ? low.recompute : high.recompute;
+      const std::vector<bool>& rest = low_first ? high.recompute : low.recompute;
+      std::copy(rest.begin() + k, rest.end(), mixed.begin() + k);
+      if (std::optional<CutChoice> c = follow(p, std::move(mixed))) out->push_back(std::move(*c));
+    }
+  }
+}
+
+// The node whose saving spares most cost a byte, with fewer bytes than `limit` in all.
 std::optional<CutChoice> saving_one_more(const CutProblem& p, const CutChoice& now, int64_t limit, int64_t* trials) {
   std::optional<CutChoice> best;
-  for (size_t n = 0; n < p.nodes.size(); ++n) {
+  for (size_t n = 0; n < p.nodes.size() && *trials > 0; ++n) {
     if (!now.recompute[n]) continue;
     --*trials;
     std::vector<bool> without = now.recompute;
@@ -84,6 +102,25 @@ std::optional<CutChoice> saving_one_more(const CutProblem& p, const CutChoice& n
     if (!best || spared(*trial) * spent(*best) > spared(*best) * spent(*trial)) best = std::move(trial);
   }
   return best;
+}
+
+// Rising bytes, falling costs; of many, the ends and evenly spaced ones.
+std::vector<CutChoice> staircase(std::vector<CutChoice> all) {
+  std::stable_sort(all.begin(), all.end(), [](const CutChoice& a, const CutChoice& b) {
+    return a.bytes != b.bytes ? a.bytes < b.bytes : a.cost < b.cost;
+  });
+  std::vector<CutChoice> steps;
+  for (CutChoice& c : all) {
+    if (steps.empty() || c.cost < steps.back().cost) steps.push_back(std::move(c));
+  }
+  int64_t low = steps.front().bytes, high = steps.back().bytes;
+  int64_t gap = steps.size() <= kMostChoices ? 0 : (high - low) / static_cast<int64_t>(kMostChoices - 2);
+  std::vector<CutChoice> out;
+  for (size_t i = 0; i < steps.size(); ++i) {
+    bool last = i + 1 == steps.size();
+    if (i == 0 || last || steps[i].bytes - out.back().bytes > gap) out.push_back(std::move(steps[i]));
+  }
+  return out;
 }
 
 }  // namespace
@@ -119,18 +156,15 @@ std::vector<CutChoice> frontier(const CutProblem& p) {
   CutChoice high = minimum_cut(p, {1, total_bytes(p) + 1});
   if (high.bytes <= low.bytes) return {std::move(high)};
   std::vector<CutChoice> corners = corners_of(p, std::move(low), std::move(high));
-  std::vector<CutChoice> out;
-  int64_t trials = kMostTrials;
-  for (size_t i = 0; i < corners.size(); ++i) {
-    out.push_back(std::move(corners[i]));
-    while (i + 1 < corners.size() && trials > 0) {
-      std::optional<CutChoice> next = saving_one_more(p, out.back(), corners[i + 1].bytes, &trials);
-      // A choice that costs no more than the next corner would leave the order of falling costs.
-      if (!next || next->cost <= corners[i + 1].cost) break;
-      out.push_back(std::move(*next));
-    }
+  std::vector<CutChoice> all = corners;
+  int64_t share = kMostTrials / static_cast<int64_t>(corners.size());  // of the trials, half to each way
+  for (size_t i = 0; i + 1 < corners.size(); ++i) {
+    add_mixtures(p, corners[i], corners[i + 1], share / 2, &all);
+    int64_t trials = share / 2;
+    std::optional<CutChoice> next = corners[i];
+    while (trials > 0 && (next = saving_one_more(p, *next, corners[i + 1].bytes, &trials))) all.push_back(*next);
   }
-  return out;
+  return staircase(std::move(all));
 }
 
 }  // namespace fuselet::partition

@@ -46,9 +46,11 @@ std::optional<CutChoice> follow(const CutProblem& problem, std::vector<bool> rec
 CutChoice fewest_bytes(const CutProblem& problem);
 
 // Choices to meet a budget with: bytes rise and costs fall from one to the next, from the fewest bytes to the least
-// cost. They are corners of the convex hull of all (bytes, cost), each a minimum cut for some price of a byte, and
-// between two corners what saving more nodes one by one gives, those first that spare most cost a byte. Between corners
-// the best choice is a knapsack problem.
+// cost; at most kMostChoices. They are corners of the convex hull of all (bytes, cost), each a minimum cut for some
+// price of a byte. Between two corners, where the best choice is a knapsack problem, come those that decide as the one
+// corner up to a node and as the other behind it, and those that saving more nodes one by one gives, first what spares
+// most cost a byte.
+inline constexpr size_t kMostChoices = 96;
 std::vector<CutChoice> frontier(const CutProblem& problem);
 
 }  // namespace fuselet::partition

@@ -106,6 +106,7 @@ JointProblem joint_problem(const ir::Graph& g, const Sides& sides, Policy policy
   JointProblem p;
   p.cut.nodes.resize(g.nodes.size());
   p.cut.values.resize(g.values.size());
+  p.costs.resize(g.nodes.size());
   p.reasons.resize(g.nodes.size());
   for (size_t v = 0; v < g.values.size(); ++v) {
     int32_t input = sides.input_of[v];
@@ -128,6 +129,7 @@ JointProblem joint_problem(const ir::Graph& g, const Sides& sides, Policy policy
     p.reasons[n] = refusal(rule, policy, chain);
     candidate.may_recompute = p.reasons[n].empty();
     chains[n] = candidate.may_recompute ? chain : 0;
+    p.costs[n] = rule.cost;
     // What the forward does not need is computed once, on either side.
     candidate.cost = sides.forward_needs[n] ? rule.cost : 0;
   }

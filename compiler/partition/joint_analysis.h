@@ -25,6 +25,7 @@ enum class Policy : uint8_t { SaveAll, Free, Pressed };
 
 struct JointProblem {
   CutProblem cut;                    // nodes and values as in the joint graph
+  std::vector<int64_t> costs;        // of running a node once more; in the cut, 0 where the forward does not need it
   std::vector<std::string> reasons;  // why a node is not recomputed; empty: it may be, or is no candidate
 };
 JointProblem joint_problem(const ir::Graph& joint, const Sides& sides, Policy policy);

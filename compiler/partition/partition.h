@@ -65,6 +65,7 @@ struct Partition {
   std::vector<SavedValue> saved;
   std::vector<SavedScalar> scalars;
   std::vector<RecomputedNode> recomputed;
+  std::vector<int32_t> moved;      // nodes of the joint graph that depend on no tangent and run in the backward alone
   std::vector<BannedNode> banned;  // nodes that the backward could have recomputed
   int64_t saved_bytes = 0;
   int64_t planned_peak = 0;  // compiler/partition/planned_peak.h

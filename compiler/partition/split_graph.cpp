@@ -162,9 +162,11 @@ class BackwardBuilder {
     }
   }
 
-  ir::Graph build(size_t num_forward_outputs) {
+  // False if the backward grows too large.
+  bool build(size_t num_forward_outputs) {
     std::vector<std::vector<int32_t>> readers = readers_by_value();
     for (size_t i = 0; i < order_.size(); ++i) {
+      if (side_.graph().nodes.size() > kMostGrowth * joint_.nodes.size()) return false;
       for_each_operand(joint_.nodes[order_[i]], [&](ir::ValueId v) { obtain(v); });
       add(order_[i]);
       if (keep_for_ != kKeepAll) give_up(readers, static_cast<int32_t>(i));
@@ -174,8 +176,9 @@ class BackwardBuilder {
       side_.graph().outputs.push_back(side_.place(joint_.outputs[i]));
     }
     side_.mark_draws();
-    return std::move(side_.graph());
+    return true;
   }
+  ir::Graph take() { return std::move(side_.graph()); }
   const std::vector<int32_t>& runs() const { return runs_; }
 
  private:
@@ -258,7 +261,8 @@ std::vector<int32_t> split_graph(const ir::Graph& g, const Sides& sides, const C
   }
   out->forward = build_forward(g, sides, choice, num_forward_outputs, &out->saved);
   BackwardBuilder builder(g, sides, keep_for, out);
-  out->backward = builder.build(num_forward_outputs);
+  if (!builder.build(num_forward_outputs)) return {};
+  out->backward = builder.take();
   return builder.runs();
 }
 

@@ -16,7 +16,8 @@ std::string text_of(const PartitionSummary& s) {
   out += s.budget ? concat(", budget ", *s.budget, "\n") : "\n";
   for (const auto& v : s.saved)
     out += concat("  save ", v.name, v.alive_anyway ? ": alive anyway" : concat(": ", v.bytes, " bytes"), "\n");
-  for (const auto& n : s.recomputed) out += concat("  recompute ", n.name, ": cost ", n.cost, "\n");
+  for (const auto& n : s.recomputed)
+    out += concat("  recompute ", n.name, n.runs > 1 ? concat(" ", n.runs, " times") : "", ": cost ", n.cost, "\n");
   for (const auto& n : s.banned) out += concat("  banned ", n.name, ": ", n.reason, "\n");
   return out;
 }

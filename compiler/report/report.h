@@ -23,7 +23,8 @@ struct PartitionSummary {
   };
   struct Recomputed {
     std::string name;
-    int64_t cost = 0;  // bytes that it moves, or what its arithmetic is worth in bytes
+    int64_t cost = 0;  // bytes that it moves, or what its arithmetic is worth in bytes, in all runs
+    int32_t runs = 1;
   };
   struct Banned {
     std::string name;
