@@ -44,10 +44,15 @@ class Recorder final : public Recording {
 
   // An input without a tensor behind it, for stages that rebuild a graph: the deferred tensor that stands for it.
   Tensor add_input(ir::InputKind kind, const std::string& name, const TensorMeta& meta);
+  // The same for memory that the recorded function may write: its writes are listed in the graph.
+  Tensor add_stand_in(const std::string& name, const TensorMeta& meta);
   // Gives the next cell index to `cell`.
   void add_cell(const CellPtr& cell) { cell_ref(cell); }
   // While set, nodes take this origin instead of the thread's state.
   void set_origin(const ir::Origin* origin) { forced_origin_ = origin; }
+
+  // While set, the user's line is this one instead of the thread's.
+  void set_line(const std::string* line) { forced_line_ = line; }
 
   // The value that `t` stands for now; lifts a tensor met for the first time.
   ir::ValueId value_of(const Tensor& t);
@@ -91,6 +96,7 @@ class Recorder final : public Recording {
   std::vector<double> first_read_;  // the value of each cell when it was met
   int32_t num_arguments_ = 0;
   const ir::Origin* forced_origin_ = nullptr;
+  const std::string* forced_line_ = nullptr;
 };
 
 Recorder& current_recorder();
