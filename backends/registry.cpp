@@ -3,6 +3,7 @@
 #include "backends/cpu/cpu_backend.h"
 #include "backends/cpu/parallel.h"
 #include "backends/threads.h"
+#include "compiler/match/call.h"
 #include "compiler/trace/recorder.h"
 
 namespace fuselet {
@@ -10,6 +11,7 @@ namespace {
 
 __attribute__((constructor)) void register_everything() {
   register_autograd_layer();
+  match::register_match_layer();
   trace::register_trace_layers();
   cpu::register_cpu_backend();
 }

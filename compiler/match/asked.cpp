@@ -172,6 +172,27 @@ std::string text_of(const ArgPattern& p, const Step& step, const Handles& handle
   return "";
 }
 
+// True iff some tensor of the call is floating, so that an int counts by its value alone.
+bool joins_floats(const Asked& asked) {
+  if (asked.kind != StepKind::Operator || asked.op->kind != OpKind::Pointwise) return false;
+  for (const Arg& arg : asked.args) {
+    if (arg.tag == Arg::Tag::Tensor && is_float(arg.tensor->dtype())) return true;
+  }
+  return false;
+}
+
+// An int that was another one in an earlier path becomes an input of this one.
+bool changes_by_call(size_t arg, const Asked& asked, const Step* siblings) {
+  const Scalar& now = *asked.args[arg].scalar;
+  if (now.category() != Category::Int || !is_exact_double(now.to_int()) || !joins_floats(asked)) return false;
+  for (const Step* s = siblings; s; s = s->sibling) {
+    if (s->op != asked.op || s->args.size() != asked.args.size()) continue;
+    const ArgPattern& was = s->args[arg];
+    if (was.tag == Arg::Tag::Scalar && was.category == Category::Int && was.bits != now.to_int()) return true;
+  }
+  return false;
+}
+
 }  // namespace
 
 bool matches(const Step& step, const Asked& asked, Handles& handles, std::vector<double>& numbers) {
@@ -202,7 +223,7 @@ Handle handle_or_bind(StepPattern& step, const Tensor& t, Handles& handles) {
   return handles.size() - 1;
 }
 
-StepPattern pattern_of(const Asked& asked, Handles& handles, std::vector<double>& numbers) {
+StepPattern pattern_of(const Asked& asked, const Step* siblings, Handles& handles, std::vector<double>& numbers) {
   StepPattern step;
   step.kind = asked.kind;
   step.op = asked.op;
@@ -232,8 +253,8 @@ StepPattern pattern_of(const Asked& asked, Handles& handles, std::vector<double>
       case Arg::Tag::Scalar:
         p.category = arg.scalar->category();
         p.bits = p.category == Category::Float ? bits_of(arg.scalar->peek()) : arg.scalar->to_int();
-        if (p.category == Category::Float) {
-          p.role = NumberRole::Input;
+        if (p.category == Category::Float || changes_by_call(i, asked, siblings)) {
+          p.role = p.category == Category::Float ? NumberRole::Input : NumberRole::AnyInt;
           p.first = static_cast<uint32_t>(numbers.size());
           numbers.push_back(arg.scalar->peek());
           const CellPtr& cell = arg.scalar->cell();
@@ -290,22 +311,6 @@ std::string difference(const Step& step, const Asked& asked, const Handles& hand
     return concat("argument ", i, name, " is ", a, ", was ", b);
   }
   return "the .grad of a leaf was set, or was not";
-}
-
-bool widen_ints(const Step& step, StepPattern& asked) {
-  if (!asked.op || asked.op->kind != OpKind::Pointwise || step.op != asked.op || step.args.size() != asked.args.size())
-    return false;
-  bool floating = false, any = false;
-  for (const OutsideTensor& o : asked.outside) floating = floating || is_float(o.form.dtype);
-  (void)floating;
-  for (size_t i = 0; i < asked.args.size(); ++i) {
-    const ArgPattern &was = step.args[i], &now = asked.args[i];
-    if (was.tag != Arg::Tag::Scalar || now.tag != Arg::Tag::Scalar || was.category != Category::Int ||
-        now.category != Category::Int || was.bits == now.bits)
-      continue;
-    any = any || is_exact_double(now.bits);
-  }
-  return any;
 }
 
 }  // namespace fuselet::match

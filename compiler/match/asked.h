@@ -20,16 +20,12 @@ struct Asked {
 bool matches(const Step& step, const Asked& asked, Handles& handles, std::vector<double>& numbers);
 
 // `asked` as a step that follows `number_of_handles` handles and `numbers`: tensors new to the call are bound, numbers
-// appended. NotImplementedError for a value of another recording.
-StepPattern pattern_of(const Asked& asked, Handles& handles, std::vector<double>& numbers);
+// appended. `siblings`: the steps that other paths took here. NotImplementedError for a value of another recording.
+StepPattern pattern_of(const Asked& asked, const Step* siblings, Handles& handles, std::vector<double>& numbers);
 // The handle of `t`, bound as a tensor from outside if it is new.
 Handle handle_or_bind(StepPattern& step, const Tensor& t, Handles& handles);
 
 // Where `asked` first differs from `step`: "argument 1 is float32[4, 5], was float32[4, 4]".
 std::string difference(const Step& step, const Asked& asked, const Handles& handles);
-
-// Ints of `step` that differ from those asked for, as numbers of any value, where that changes nothing but the number;
-// false if that does not make them alike.
-bool widen_ints(const Step& step, StepPattern& asked);
 
 }  // namespace fuselet::match

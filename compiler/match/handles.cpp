@@ -39,12 +39,14 @@ void Handles::add_outside(const Tensor& t, int32_t group) {
     group_first_.push_back(size());
   }
   groups_.push_back(group);
+  roots_.push_back(kUndefined);
   tensors_.push_back(t);
 }
 
-void Handles::add_made(Tensor t) {
+void Handles::add_made(Tensor t, Handle root) {
   by_impl_.insert(t.impl(), size());
   groups_.push_back(-1);
+  roots_.push_back(root);
   tensors_.push_back(std::move(t));
 }
 
@@ -58,6 +60,7 @@ void Handles::truncate(Handle size_wanted) {
     }
     by_impl_.erase((*this)[last].impl());
     groups_.pop_back();
+    roots_.pop_back();
     tensors_.pop_back();
   }
 }
@@ -67,6 +70,7 @@ void Handles::clear() {
   by_storage_.clear();
   group_first_.clear();
   groups_.clear();
+  roots_.clear();
   tensors_.clear();
 }
 

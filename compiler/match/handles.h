@@ -23,7 +23,10 @@ class Handles {
   // True iff `t` is new to the call and as described; then it takes the next handle.
   bool bind(const OutsideTensor& expected, const Tensor& t);
   void add_outside(const Tensor& t, int32_t group);
-  void add_made(Tensor t);
+  // `root`: whose memory it is, itself or another tensor that the call made; kUndefined for a view of memory from outside.
+  void add_made(Tensor t, Handle root);
+  // kUndefined also for a tensor from outside.
+  Handle root_of(Handle h) const { return roots_[static_cast<size_t>(h)]; }
   // Forgets the handles from `size` on.
   void truncate(Handle size);
   void clear();
@@ -33,6 +36,7 @@ class Handles {
 
   std::vector<Tensor> tensors_;
   std::vector<int32_t> groups_;      // by handle; -1 for a tensor that the call made
+  std::vector<Handle> roots_;        // by handle
   std::vector<Handle> group_first_;  // by group
   PointerMap by_impl_, by_storage_;
 };

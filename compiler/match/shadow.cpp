@@ -256,9 +256,12 @@ void Shadow::record(StepPattern& step, const std::string& line, const std::vecto
   }
   note_history(step);
   for (ArgPattern& p : step.args) {
-    // Numbers were taken in the order of the arguments.
-    if (p.tag == Arg::Tag::Scalar && p.role == NumberRole::Input && number_was_read(static_cast<int32_t>(p.first)))
+    if (p.tag != Arg::Tag::Scalar || p.role != NumberRole::Input) continue;
+    if (number_was_read(static_cast<int32_t>(p.first))) {
       p.role = NumberRole::ComparedInput;
+    } else {
+      p.bits = 0;
+    }
   }
 }
 
