@@ -109,8 +109,10 @@ void FunctionCall::finish() {
 
 void FunctionCall::refuse(const char* what) {
   std::string line = current_line();
+  if (!line.empty()) line = " at " + line;
+  if (line.empty() && at_ && !at_->line.empty()) line = " after " + name_of(*at_) + " at " + at_->line;
   throw NotImplementedError(concat("compile: ", what, " inside the compiled function '", function_->settings().name,
-                                   "'", line.empty() ? "" : " at ", line, " is not supported yet"));
+                                   "'", line, " is not supported yet"));
 }
 
 void FunctionCall::before_read(const Tensor& t) {

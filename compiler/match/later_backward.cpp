@@ -17,7 +17,19 @@ class InsideCall final : public GradNode {
   bool is_released() const override { return true; }
 };
 
+class FailingBackward final : public GradNode {
+ public:
+  explicit FailingBackward(std::string reason) : reason_(std::move(reason)) {}
+  std::string name() const override { return "compiled"; }
+  std::vector<Tensor> apply(std::vector<Tensor>) override { throw Error(reason_); }
+
+ private:
+  std::string reason_;
+};
+
 }  // namespace
+
+GradNodePtr failing_backward(std::string reason) { return make_intrusive<FailingBackward>(std::move(reason)); }
 
 const GradNodePtr& history_inside_call() {
   static const GradNodePtr* node = new GradNodePtr(make_intrusive<InsideCall>());

@@ -26,6 +26,9 @@ class CompiledBackward final : public GradNode {
   bool released_ = false;
 };
 
+// Of a call whose backward cannot be: running it throws `reason`.
+GradNodePtr failing_backward(std::string reason);
+
 // Marks tensors of a running call that require grad, and those whose backward has run inside it.
 const GradNodePtr& history_inside_call();
 

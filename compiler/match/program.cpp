@@ -100,7 +100,7 @@ std::shared_ptr<Program> Program::build(Shadow& shadow, const std::vector<const 
   }
   program->draws_ = static_cast<uint64_t>(graph.draws);
   program->add_backward(shadow, survivors);
-  if (program->backward_) {
+  if (program->backward_ && program->backward_->failure.empty()) {
     LaterBackward& later = *program->backward_;
     // add_backward has left the joint graph: the forward's nodes, the gradients' behind them.
     size_t num_tangents = later.outputs.size();
@@ -150,9 +150,19 @@ void Program::add_backward(Shadow& shadow, const Survivors& survivors) {
   ir::Graph& graph = recorder.graph();
   later.num_forward = graph.nodes.size();
   ShadowScope scope(recorder, {false, DType::Float32, {}});
+  std::vector<Tensor> gradients;
+  size_t num_values = graph.values.size(), num_inputs = graph.inputs.size();
   for (size_t i = 0; i < outputs.size(); ++i)
     tangents.push_back(recorder.add_input(ir::InputKind::Argument, "g" + std::to_string(i), later.gradients[i]));
-  std::vector<Tensor> gradients = grad(outputs, leaves, tangents, {true, false}, true);
+  try {
+    gradients = grad(outputs, leaves, tangents, {true, false}, true);
+  } catch (const Error& e) {
+    // Eager code would run the forward and fail at the backward.
+    later.failure = e.what();
+    graph.nodes.resize(later.num_forward);
+    graph.values.resize(num_values);
+    graph.inputs.resize(num_inputs);
+  }
   for (const Tensor& g : gradients) {
     later.gradient_of_leaf.push_back(g.defined() ? static_cast<int32_t>(later.saved_gradients++) : -1);
     if (g.defined()) graph.outputs.push_back(recorder.value_of(g));
@@ -214,6 +224,11 @@ void Program::run(const Handles& handles, const std::vector<double>& numbers) co
 void Program::put_on_tape(const Handles& handles, const std::vector<Tensor>& inputs, std::vector<Tensor> made,
                           std::vector<double> scalars, GeneratorState draws) const {
   std::vector<Tensor> saved;
+  if (!backward_->failure.empty()) {
+    GradNodePtr failing = failing_backward(backward_->failure);
+    for (Handle h : backward_->outputs) set_history(handles[h], failing, 0);
+    return;
+  }
   for (const SavedValue& s : backward_->saved) {
     if (s.is_input) {
       saved.push_back(inputs[s.index].detach());

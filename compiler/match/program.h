@@ -28,6 +28,7 @@ struct LaterBackward {
   std::vector<Handle> outputs;                  // tensors that get a place on the tape
   std::vector<TensorMeta> gradients;            // of `outputs`, contiguous
   std::vector<Handle> leaves;                   // whose gradients it computes
+  std::string failure;  // not empty: why there is no executable, an error for who runs the backward
   std::vector<int32_t> gradient_of_leaf;        // output of the executable; -1: none flows
   // While it is built: the joint graph's nodes before the backward, and its last outputs that are gradients.
   size_t num_forward = 0, saved_gradients = 0;

@@ -14,7 +14,6 @@ class Extract {
   explicit Extract(const Graph& from, const char* suffix) : from_(from), renamed_(from.values.size(), -1) {
     to_.name = from.name + suffix;
     to_.cells = from.cells;
-    to_.draws = from.draws;
   }
   void add_input(const std::string& name, ir::InputKind kind, ValueId v) {
     renamed_[static_cast<size_t>(v)] = to_.add_input(kind, name, from_.meta(v));
@@ -31,6 +30,7 @@ class Extract {
     std::vector<TensorMeta> metas;
     for (ValueId v : node.outputs) metas.push_back(from_.meta(v));
     const ir::Node& made = to_.add_node(node.op, std::move(args), std::move(metas), node.origin, node.draw);
+    if (node.draw >= 0) ++to_.draws;
     for (size_t i = 0; i < node.outputs.size(); ++i) renamed_[static_cast<size_t>(node.outputs[i])] = made.outputs[i];
   }
   ValueId operator[](ValueId v) const { return renamed_[static_cast<size_t>(v)]; }
