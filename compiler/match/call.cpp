@@ -266,7 +266,7 @@ const Program& FunctionCall::program() {
   }
   return function_->program_at(*at_, reason_, reason_line_, serves, [&] {
     catch_up(nullptr);
-    return Program::build(*shadow_, path_to(at_), survivors_, numbers_, function_->settings());
+    return Program::build(*shadow_, path_to(at_), survivors_, numbers_, function_->settings(), at_->line);
   });
 }
 

@@ -77,7 +77,7 @@ class Draws {
 
 std::shared_ptr<Program> Program::build(Shadow& shadow, const std::vector<const StepPattern*>& steps,
                                         const Survivors& survivors, const std::vector<double>& numbers,
-                                        const CompileSettings& settings) {
+                                        const CompileSettings& settings, const std::string& line) {
   auto program = std::make_shared<Program>();
   trace::Recorder& recorder = shadow.recorder();
   ir::Graph& graph = recorder.graph();
@@ -99,6 +99,7 @@ std::shared_ptr<Program> Program::build(Shadow& shadow, const std::vector<const 
     }
   }
   program->draws_ = static_cast<uint64_t>(graph.draws);
+  program->line_ = line;
   program->add_backward(shadow, survivors);
   if (program->backward_ && program->backward_->failure.empty()) {
     LaterBackward& later = *program->backward_;
@@ -239,7 +240,7 @@ void Program::put_on_tape(const Handles& handles, const std::vector<Tensor>& inp
     }
   }
   auto node = make_intrusive<CompiledBackward>(shared_from_this(), std::move(saved), std::move(scalars), draws);
-  node->line = current_line();
+  node->line = line_;
   node->num_outputs = static_cast<uint32_t>(backward_->outputs.size());
   for (Handle leaf : backward_->leaves) node->edges.push_back(gradient_edge(handles[leaf]));
   for (size_t i = 0; i < backward_->outputs.size(); ++i)

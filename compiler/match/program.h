@@ -39,7 +39,7 @@ class Program : public std::enable_shared_from_this<Program> {
   // The steps that `shadow` has carried out, compiled so that the survivors get their values. Uses the shadow up.
   static std::shared_ptr<Program> build(Shadow& shadow, const std::vector<const StepPattern*>& steps,
                                         const Survivors& survivors, const std::vector<double>& numbers,
-                                        const CompileSettings& settings);
+                                        const CompileSettings& settings, const std::string& line);
 
   // True iff the call's numbers are as this program took them for granted and it computes every survivor.
   bool serves(const Survivors& survivors, const std::vector<double>& numbers) const;
@@ -79,6 +79,7 @@ class Program : public std::enable_shared_from_this<Program> {
   std::vector<std::pair<Handle, Handle>> views_;  // that survive, and what they are views of for autograd
   std::optional<LaterBackward> backward_;
   uint64_t draws_ = 0;
+  std::string line_;  // of the last step, for errors of the later backward
 };
 
 }  // namespace fuselet::match
