@@ -2,6 +2,7 @@
 
 #include "autograd/grad_node.h"
 #include "core/dispatch_state.h"
+#include "core/recording.h"
 
 namespace fuselet {
 namespace {
@@ -43,6 +44,7 @@ void record_custom_function(const std::string& name, const std::vector<Tensor>& 
                             const std::vector<Tensor>& outputs, CustomBackward backward,
                             std::function<void()> released) {
   if (!dispatch_state().grad_enabled) return;
+  if (CompiledCall* call = dispatch_state().compiled_call) call->refuse("a function with a backward of its own");
   auto node = make_intrusive<CustomNode>(name, std::move(backward), std::move(released));
   bool any = false;
   for (const Tensor& t : inputs) {

@@ -285,6 +285,8 @@ Start check_outputs(const std::vector<Tensor>& outputs, std::vector<Tensor> grad
 
 void backward(const std::vector<Tensor>& outputs, std::vector<Tensor> grad_outputs, BackwardOptions options) {
   options.retain_graph = options.retain_graph || options.create_graph;
+  if (CompiledCall* call = dispatch_state().compiled_call)
+    return call->backward(outputs, grad_outputs, options.retain_graph, options.create_graph);
   Start start = check_outputs(outputs, std::move(grad_outputs));
   BackwardRun run(options, {}, false);
   run.walk(start.edges, start.grads);
@@ -295,6 +297,8 @@ void backward(const std::vector<Tensor>& outputs, std::vector<Tensor> grad_outpu
 std::vector<Tensor> grad(const std::vector<Tensor>& outputs, const std::vector<Tensor>& inputs,
                          std::vector<Tensor> grad_outputs, BackwardOptions options, bool allow_unused) {
   options.retain_graph = options.retain_graph || options.create_graph;
+  if (CompiledCall* call = dispatch_state().compiled_call)
+    return call->grad(outputs, inputs, grad_outputs, options.retain_graph, options.create_graph, allow_unused);
   Start start = check_outputs(outputs, std::move(grad_outputs));
   std::vector<Capture> captures;
   for (const Tensor& t : inputs) {

@@ -31,6 +31,8 @@ class GradNode : public GradNodeBase {
   virtual std::vector<Tensor> apply(std::vector<Tensor> grads) = 0;
   // Drops what was kept for apply(); a later apply() is the user's error.
   virtual void release_saved() {}
+  // True iff what apply() needs has been dropped.
+  virtual bool is_released() const { return false; }
 
   std::vector<Edge> edges;
   // By output.

@@ -23,6 +23,7 @@ class OpNode final : public GradNode {
   std::string name() const override { return op_.name; }
   std::vector<Tensor> apply(std::vector<Tensor> grads) override;
   void release_saved() override;
+  bool is_released() const override { return released_; }
 
  private:
   friend class VjpContext;

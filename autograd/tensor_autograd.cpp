@@ -12,6 +12,10 @@ namespace fuselet {
 bool Tensor::view_has_history() const { return static_cast<bool>(gradient_edge(*this).node); }
 
 Tensor& Tensor::requires_grad_(bool on) {
+  if (CompiledCall* call = dispatch_state().compiled_call) {
+    call->set_requires_grad(*this, on);
+    return *this;
+  }
   FUSELET_CHECK(!on || is_float(dtype()), "requires_grad_: only floating tensors can require grad, got ",
                 name_of(dtype()));
   FUSELET_CHECK(
@@ -34,6 +38,7 @@ void Tensor::set_grad(Tensor grad) {
                   "set_grad: expected a gradient of shape ", to_string(sizes()), " and dtype ", name_of(dtype()),
                   ", got ", to_string(grad.sizes()), " and ", name_of(grad.dtype()));
   }
+  if (CompiledCall* call = dispatch_state().compiled_call) return call->set_grad(*this, grad);
   if (Recording* recording = dispatch_state().recording) recording->before_grad_change(*impl_);
   if (grad.defined() || impl_->autograd()) impl_->make_autograd().grad = grad.ptr();
 }
@@ -44,6 +49,7 @@ void Tensor::backward(const Tensor& gradient, bool retain_graph, bool create_gra
 }
 
 int64_t Tensor::register_hook(TensorHook hook) const {
+  if (CompiledCall* call = dispatch_state().compiled_call) call->refuse("register_hook()");
   FUSELET_CHECK(requires_grad(), "register_hook: the tensor does not require grad");
   AutogradMeta& a = impl_->make_autograd();
   if (!a.hooks) a.hooks = std::make_shared<HookList>();
@@ -78,6 +84,7 @@ void Tensor::remove_hook(int64_t id) const {
 void Tensor::retain_grad() const {
   FUSELET_CHECK(requires_grad(), "retain_grad: the tensor does not require grad");
   if (is_leaf()) return;
+  if (CompiledCall* call = dispatch_state().compiled_call) call->refuse("retain_grad()");
   AutogradMeta& a = impl_->make_autograd();
   if (a.retained) return;
   a.retained = std::make_shared<TensorImplPtr>();

@@ -4,6 +4,7 @@
 #include "backends/cpu/cpu_target.h"
 #include "backends/cpu/parallel.h"
 #include "backends/threads.h"
+#include "compiler/match/call.h"
 #include "compiler/trace/recorder.h"
 
 namespace fuselet {
@@ -11,6 +12,7 @@ namespace {
 
 __attribute__((constructor)) void register_everything() {
   register_autograd_layer();
+  match::register_match_layer();
   trace::register_trace_layers();
   cpu::register_cpu_backend();
   cpu::register_cpu_target();

@@ -11,6 +11,7 @@
 
 namespace fuselet {
 
+class CompiledCall;
 class Recording;
 class ShapeEnv;
 
@@ -26,6 +27,8 @@ struct DispatchState {
   Device default_device;
   Recording* recording = nullptr;
   ShapeEnv* shape_env = nullptr;
+  // The compiled function whose own code runs now.
+  CompiledCall* compiled_call = nullptr;
   // The innermost line of code outside the library that is calling; LineScope sets it.
   const Location* line = nullptr;
 };
@@ -67,18 +70,20 @@ class GradModeGuard : StateGuard<bool> {
   explicit GradModeGuard(bool on) : StateGuard(&DispatchState::grad_enabled, on) {}
 };
 
-// Inside, operators run at once although a recording is running: for state that must exist before it, such as an
-// optimizer's moments. Values of the recording cannot be used inside.
+// Inside, operators run at once although a recording or a compiled function is running: for state that must exist
+// before it, such as an optimizer's moments. Values of the recording cannot be used inside.
 class PauseRecordingGuard {
  public:
   PauseRecordingGuard() : saved_(dispatch_state()) {
     dispatch_state().recording = nullptr;
     dispatch_state().shape_env = nullptr;
+    dispatch_state().compiled_call = nullptr;
     dispatch_state().layers = 0;
   }
   ~PauseRecordingGuard() {
     dispatch_state().recording = saved_.recording;
     dispatch_state().shape_env = saved_.shape_env;
+    dispatch_state().compiled_call = saved_.compiled_call;
     dispatch_state().layers = saved_.layers;
   }
   PauseRecordingGuard(const PauseRecordingGuard&) = delete;

@@ -31,6 +31,8 @@ void manual_seed(uint64_t seed);
 // The draw of the random operator that runs now: the default generator's next, or what a replay has set for this
 // thread.
 GeneratorState take_draw();
+// True inside a ReplayDrawScope.
+bool draw_is_given();
 class ReplayDrawScope {
  public:
   explicit ReplayDrawScope(GeneratorState draw);

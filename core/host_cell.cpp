@@ -5,6 +5,11 @@
 
 namespace fuselet {
 
+void HostCell::set(double value) {
+  if (CompiledCall* call = dispatch_state().compiled_call) call->before_cell_change(*this);
+  value_.store(value, std::memory_order_relaxed);
+}
+
 void HostCell::advance(double by) {
   if (Recording* recording = dispatch_state().recording) {
     recording->record_advance(*this, by);

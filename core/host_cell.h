@@ -13,14 +13,21 @@ namespace fuselet {
 class HostCell final : public RefCounted {
  public:
   HostCell(double value, std::string name) : value_(value), name_(std::move(name)) {}
-  double get() const { return value_.load(std::memory_order_relaxed); }
-  void set(double value) { value_.store(value, std::memory_order_relaxed); }
+  double get() const {
+    was_read_.store(true, std::memory_order_relaxed);
+    return peek();
+  }
+  // The value, for who only hands it on; `was_read` tells whether something may depend on it already.
+  double peek() const { return value_.load(std::memory_order_relaxed); }
+  bool was_read() const { return was_read_.load(std::memory_order_relaxed); }
+  void set(double value);
   // Adds `by`, now or (while a recording runs) also on every replay.
   void advance(double by);
   const std::string& name() const { return name_; }
 
  private:
   std::atomic<double> value_;
+  mutable std::atomic<bool> was_read_ = false;
   std::string name_;
 };
 

@@ -7,6 +7,7 @@
 
 #include "core/element.h"
 #include "core/ops/functions.h"
+#include "core/recording.h"
 
 namespace fuselet {
 
@@ -23,6 +24,7 @@ int64_t Tensor::size(int64_t dim) const {
 }
 
 void* Tensor::raw_data() const {
+  if (CompiledCall* call = dispatch_state().compiled_call) call->before_read(*this);
   FUSELET_CHECK(!impl_->is_deferred(), "a value of a running recording has no memory yet");
   return impl_->data();
 }
@@ -36,6 +38,7 @@ namespace {
 
 const Tensor& single_element(const Tensor& t, const char* what) {
   FUSELET_CHECK(t.defined(), what, ": the tensor is undefined");
+  if (CompiledCall* call = dispatch_state().compiled_call) call->before_read(t);
   FUSELET_CHECK(!t.impl()->is_deferred(), what, ": asked for a value while a recording runs");
   FUSELET_CHECK(t.numel() == 1, what, ": expected a tensor of one element, got shape ", to_string(t.sizes()));
   return t;

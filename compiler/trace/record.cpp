@@ -3,6 +3,7 @@
 #include <optional>
 
 #include "compiler/replay/interpret.h"
+#include "compiler/replay/layout.h"
 #include "compiler/trace/recorder.h"
 #include "core/dispatch.h"
 #include "core/ops/functions.h"
@@ -65,37 +66,12 @@ void write_back(const ir::Graph& g, const std::vector<Tensor>& inputs, RunResult
   for (size_t i = 0; i < g.writes.size(); ++i) inputs[static_cast<size_t>(g.writes[i].input)].copy_(r.written[i]);
 }
 
-bool has_layout(const Tensor& t, const TensorMeta& meta) {
-  return t.impl()->offset() == 0 && same_sizes(t.strides(), meta.strides);
-}
-
-Tensor copy_in_layout(const Tensor& t, const TensorMeta& meta) {
-  NoGradGuard no_grad;
-  Dims flat = {span_of(meta.sizes, meta.strides)};
-  Tensor out = empty(flat, meta.dtype, meta.device).as_strided(meta.sizes, meta.strides);
-  Tensor from = t, to = out;
-  for (size_t d = 0; d < meta.sizes.size(); ++d) {
-    if (meta.strides[d] != 0 || meta.sizes[d] == 0) continue;
-    // All entries of an expanded dimension are one.
-    from = from.narrow(static_cast<int64_t>(d), 0, 1);
-    to = to.narrow(static_cast<int64_t>(d), 0, 1);
-  }
-  to.copy_(from);
-  return out;
-}
-
-// `result` in the layout that the deferred tensors over this storage were given.
-Tensor in_layout(Tensor result, const TensorMeta& base) {
-  bool sole = result.impl()->use_count() == 1 && result.impl()->storage()->use_count() == 1;
-  return sole && has_layout(result, base) ? result : copy_in_layout(result, base);
-}
-
 // The inputs for a run: the strided views in the graph count on the recorded layout of the arguments.
 std::vector<Tensor> in_recorded_layout(const ir::Graph& g, std::vector<Tensor> inputs) {
   for (size_t i = 0; i < inputs.size(); ++i) {
     const TensorMeta& meta = g.meta(g.inputs[i].value);
-    if (g.inputs[i].kind == ir::InputKind::Argument && !has_layout(inputs[i], meta))
-      inputs[i] = copy_in_layout(inputs[i], meta);
+    if (g.inputs[i].kind == ir::InputKind::Argument && !replay::has_layout(inputs[i], meta))
+      inputs[i] = replay::copy_in_layout(inputs[i], meta);
   }
   return inputs;
 }
@@ -175,7 +151,7 @@ RecordedFunction record(const RecordedBody& f, const std::vector<Tensor>& args, 
   r.written.clear();
   r.grads.clear();
   for (size_t i = 0; i < live.size(); ++i) {
-    Tensor held = in_layout(std::exchange(r.outputs[out.num_results_ + i], Tensor()), live[i].base);
+    Tensor held = replay::in_layout(std::exchange(r.outputs[out.num_results_ + i], Tensor()), live[i].base);
     live[i].storage->take(*held.impl()->storage());
   }
   restorer.succeeded();

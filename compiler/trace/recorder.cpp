@@ -93,6 +93,14 @@ Tensor Recorder::add_input(ir::InputKind kind, const std::string& name, const Te
   return t;
 }
 
+Tensor Recorder::add_stand_in(const std::string& name, const TensorMeta& meta) {
+  auto input = static_cast<int32_t>(graph_.inputs.size());
+  Tensor t = add_input(ir::InputKind::Lifted, name, meta);
+  group_of(t).input = input;
+  lifted_.push_back(t);
+  return t;
+}
+
 // Only an argument may be a part of its storage.
 SymInt Recorder::offset_in(const AliasGroup& group, const Tensor& t) const {
   SymInt offset = t.impl()->offset() - group.offset;
@@ -161,14 +169,14 @@ ir::CellRef Recorder::cell_ref(const CellPtr& cell) {
     if (cells_[i] == cell) return {static_cast<int32_t>(i)};
   }
   cells_.push_back(cell);
-  first_read_.push_back(cell->get());
+  first_read_.push_back(cell->peek());
   graph_.cells.push_back(cell->name());
   return {static_cast<int32_t>(cells_.size() - 1)};
 }
 
 void Recorder::check_cells() const {
   for (size_t i = 0; i < cells_.size(); ++i) {
-    double before = first_read_[i], now = cells_[i]->get();
+    double before = first_read_[i], now = cells_[i]->peek();
     FUSELET_CHECK(before == now || (before != before && now != now), graph_.name, ": the cell '", cells_[i]->name(),
                   "' has been set from ", before, " to ", now,
                   " after the recording had read it; change it between runs (step a learning rate's schedule outside)");
@@ -217,7 +225,9 @@ ir::Origin Recorder::origin_here() const {
     o.backward = true;
     return o;
   }
-  return {{static_cast<int32_t>(graph_.nodes.size())}, current_line(), s.backward_running};
+  return {{static_cast<int32_t>(graph_.nodes.size())},
+          forced_line_ ? *forced_line_ : current_line(),
+          s.backward_running};
 }
 
 namespace {

@@ -44,12 +44,17 @@ class Recorder final : public Recording {
 
   // An input without a tensor behind it, for stages that rebuild a graph: the deferred tensor that stands for it.
   Tensor add_input(ir::InputKind kind, const std::string& name, const TensorMeta& meta);
+  // The same for memory that the recorded function may write: its writes are listed in the graph.
+  Tensor add_stand_in(const std::string& name, const TensorMeta& meta);
   // Gives the next cell index to `cell`.
   void add_cell(const CellPtr& cell) { cell_ref(cell); }
   // While set, nodes take this origin instead of the thread's state.
   void set_origin(const ir::Origin* origin) { forced_origin_ = origin; }
   // While set, casts between float32 and 16-bit floats are boundaries (ir::Node::boundary).
   void mark_boundaries(bool on) { marks_boundaries_ = on; }
+
+  // While set, the user's line is this one instead of the thread's.
+  void set_line(const std::string* line) { forced_line_ = line; }
 
   // The value that `t` stands for now; lifts a tensor met for the first time.
   ir::ValueId value_of(const Tensor& t);
@@ -97,6 +102,7 @@ class Recorder final : public Recording {
   int32_t num_arguments_ = 0;
   const ir::Origin* forced_origin_ = nullptr;
   bool marks_boundaries_ = false;
+  const std::string* forced_line_ = nullptr;
 };
 
 Recorder& current_recorder();

@@ -6,6 +6,7 @@
 #include "core/host_cell.h"
 #include "core/ops/functions.h"
 #include "frontend/python/autograd_bindings.h"
+#include "frontend/python/compile_bindings.h"
 #include "frontend/python/convert.h"
 #include "frontend/python/dlpack.h"
 #include "frontend/python/generators.h"
@@ -116,6 +117,7 @@ PYBIND11_MODULE(_C, m) {
   add_settings(m);
   add_autograd(m);
   add_recording(m);
+  add_compile(m);
 }
 
 }  // namespace fuselet::python

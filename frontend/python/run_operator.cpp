@@ -54,7 +54,8 @@ PyObject* write_composite(const Op& op, Arg* args, int count) {
 
 void run_call(Call& call) {
   call.line = &kPythonLine;
-  if (!is_worth_releasing(call)) return dispatch(call);
+  // Inside a compiled function nothing executes.
+  if (dispatch_state().compiled_call || !is_worth_releasing(call)) return dispatch(call);
   CapturedLine line(may_record(call));
   // Handles of their own for the time without the lock: the garbage collector judges an object by whether C++ holds its
   // tensor too, and that must not change under it.

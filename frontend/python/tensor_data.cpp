@@ -132,6 +132,7 @@ Tensor tensor_from_nested(PyObject* data, std::optional<DType> dtype) {
   DType type = dtype.value_or(reader.category() == Category::Float ? dispatch_state().default_dtype
                               : reader.category() == Category::Int ? DType::Int64
                                                                    : DType::Bool);
+  PauseRecordingGuard at_once;  // what is written now needs its memory now
   Tensor out = empty(reader.sizes(), type);
   void* memory = out.raw_data();
   int64_t i = 0;

@@ -2,6 +2,8 @@
 #include <new>
 
 #include "core/ops/functions.h"
+#include "core/dispatch_state.h"
+#include "core/recording.h"
 #include "frontend/python/autograd_bindings.h"
 #include "frontend/python/convert.h"
 #include "frontend/python/dlpack.h"
@@ -94,6 +96,7 @@ PyObject* detach_(PyObject* self, PyObject*) {
   return guarded([&] {
     const Tensor& t = unpack(self);
     if (AutogradMeta* a = t.impl()->autograd()) {
+      if (CompiledCall* call = dispatch_state().compiled_call; call && t.requires_grad()) call->refuse("detach_()");
       FUSELET_CHECK(!a->view_base, "detach_: a view cannot be detached in place; use detach()");
       a->grad_fn = nullptr;
       a->requires_grad = false;

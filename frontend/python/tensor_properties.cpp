@@ -1,5 +1,7 @@
 // Attributes of tensors: geometry and autograd state.
 #include "autograd/grad_node.h"
+#include "core/dispatch_state.h"
+#include "core/recording.h"
 #include "frontend/python/autograd_bindings.h"
 #include "frontend/python/python_error.h"
 #include "frontend/python/run_operator.h"
@@ -71,6 +73,7 @@ PyObject* data(PyObject* self, void*) {
 int set_data(PyObject* self, PyObject* value, void*) {
   return guarded([&]() -> PyObject* {
     if (!value || !is_tensor(value)) throw TypeError("data must be a Tensor");
+    if (CompiledCall* call = dispatch_state().compiled_call) call->refuse("assigning to .data");
     const TensorImpl* from = unpack(value).impl();
     FUSELET_CHECK(!unpack(self).requires_grad() || is_float(from->dtype()),
                   "data: a tensor that requires grad cannot become ", name_of(from->dtype()));

@@ -12,3 +12,4 @@
 #include "frontend/cpp/optim/optim.h"
 #include "frontend/cpp/progress/progress_bar.h"
 #include "frontend/cpp/values/from_values.h"
+#include "fuselet/compile.h"

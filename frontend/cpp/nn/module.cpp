@@ -4,6 +4,7 @@
 #include <map>
 #include <set>
 
+#include "core/recording.h"
 #include "core/ops/functions.h"
 
 namespace fuselet::nn {
@@ -157,6 +158,7 @@ void Module::convert(std::optional<DType> dtype, std::optional<Device> device) {
     fresh.copy_(value);
     changes.emplace_back(value, fresh);
   }
+  if (CompiledCall* call = dispatch_state().compiled_call) call->refuse("moving a module to another dtype or device");
   for (auto& [value, fresh] : changes) {
     TensorImpl* f = fresh.impl();
     value.set_grad({});

@@ -27,6 +27,7 @@ NestedValues::NestedValues(std::initializer_list<NestedValues> items) {
 }
 
 Tensor NestedValues::materialize(DType dtype) const {
+  PauseRecordingGuard at_once;  // what is written now needs its memory now
   Tensor out = empty(sizes_, dtype, Device{});
   for (size_t i = 0; i < doubles_.size(); ++i) {
     if (category_ == Category::Float) {
@@ -51,6 +52,7 @@ Tensor tensor(const NestedValues& values, std::optional<DType> dtype) {
 }
 
 Tensor copy_bytes(const void* data, IntList sizes, DType dtype) {
+  PauseRecordingGuard at_once;
   Tensor out = empty(sizes, dtype, Device{});
   size_t bytes = static_cast<size_t>(out.numel()) * size_of(dtype);
   if (bytes) std::memcpy(out.raw_data(), data, bytes);

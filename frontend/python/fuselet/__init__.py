@@ -66,6 +66,7 @@ def set_rng_state(state):
 _C._install_line_hook(_os.path.dirname(_os.path.abspath(__file__)) + _os.sep)
 
 from . import autograd, compiler, cuda, nn, optim, utils  # noqa: E402
+from .compiling import compile  # noqa: E402
 from .saving import load, save  # noqa: E402
 
 __version__ = "0.1.0"

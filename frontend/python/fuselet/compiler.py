@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import typing
+
 from . import _C
 from .tensor_class import Tensor
 
@@ -88,3 +90,45 @@ def _tensors(values, owner, what):
         if not isinstance(value, Tensor):
             raise TypeError(f"{owner}: {what} {i} is a {type(value).__name__}, not a Tensor")
     return list(values)
+
+
+class Compilation(typing.NamedTuple):
+    """Why a call needed code that had not been compiled yet, the line that brought it up, and what it took."""
+
+    reason: str
+    line: str
+    milliseconds: float
+
+
+class Stats(typing.NamedTuple):
+    """How the calls of a compiled function were served."""
+
+    compiled: int
+    graph_replayed: int
+    segmented: int
+    eager: int
+    compilations: list
+
+    @property
+    def compiles(self):
+        """How many programs have been compiled."""
+        return len(self.compilations)
+
+    @property
+    def recompiles(self):
+        """The compilations after the first."""
+        return self.compilations[1:]
+
+
+def stats(compiled):
+    """The Stats of what fuselet.compile() has returned."""
+    *calls, compilations = _handle_of(compiled).ledger()
+    return Stats(*calls, [Compilation(*c) for c in compilations])
+
+
+def _handle_of(compiled):
+    made = getattr(type(compiled), "_compiled", compiled)
+    handle = getattr(made, "_handle", None)
+    if handle is None:
+        raise TypeError(f"expected what fuselet.compile() returned, got {type(compiled).__name__}")
+    return handle
