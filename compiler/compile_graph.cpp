@@ -3,9 +3,7 @@
 #include "compiler/decompose/decompose.h"
 #include "compiler/fuse/fuse.h"
 #include "compiler/lower/lower.h"
-#include "compiler/passes/eliminate_dead_code.h"
-#include "compiler/passes/forward_identities.h"
-#include "compiler/passes/merge_common_subexpressions.h"
+#include "compiler/passes/run_passes.h"
 #include "compiler/plan/planned_executable.h"
 #include "compiler/stage_driver.h"
 #include "compiler/summarise.h"
@@ -14,9 +12,11 @@
 namespace fuselet {
 namespace {
 
-ir::Graph clean(ir::Graph g) {
-  while (forward_identities(g) | merge_common_subexpressions(g) | eliminate_dead_code(g)) {
-  }
+ir::Graph cleaned(const ir::Graph& graph) {
+  ir::Graph g = graph;
+  run_passes(g, [](std::string_view pass, const ir::Graph& after, bool changed) {
+    if (changed) report::leave_stage(nullptr, after.name, std::string(pass), 0, [&] { return ir::print(after); });
+  });
   return g;
 }
 
@@ -36,9 +36,9 @@ std::vector<kernel::Kernel> kernels_of(const std::vector<lower::LoweredKernel>& 
 
 ir::Graph to_primitives(const ir::Graph& graph, StageDriver& driver) {
   // Fused operators come apart first, so that every later stage knows few and simple ones.
-  ir::Graph g = driver.graph_stage("decompose", graph, decompose);
+  ir::Graph g = driver.graph_stage("decompose", graph, ir::Stage::Decompose, decompose);
   // Fewer nodes before anybody decides what to fuse.
-  return driver.graph_stage("passes", g, clean);
+  return driver.graph_stage("passes", g, ir::Stage::Passes, cleaned);
 }
 
 }  // namespace

@@ -39,13 +39,14 @@ void StageDriver::fail(const std::string& stage, const std::string& what) const 
                       __FILE__, __LINE__);
 }
 
-ir::Graph StageDriver::graph_stage(const std::string& name, const ir::Graph& graph, const GraphStage& run) {
+ir::Graph StageDriver::graph_stage(const std::string& name, const ir::Graph& graph, ir::Stage legal,
+                                   const GraphStage& run) {
   const auto own = options_.stages.find(name);
   return stage(
       name,
       [&] {
         ir::Graph g = own != options_.stages.end() ? own->second(graph) : run(graph);
-        ir::verify(g);
+        ir::verify(g, legal);
         return g;
       },
       [](const ir::Graph& g) { return ir::print(g); });

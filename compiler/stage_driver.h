@@ -8,6 +8,7 @@
 #include <string>
 
 #include "compiler/compile_graph.h"
+#include "compiler/ir/legality.h"
 #include "compiler/report/dump.h"
 #include "compiler/report/report.h"
 
@@ -18,8 +19,8 @@ class StageDriver {
   StageDriver(const ir::Graph& graph, const CompileOptions& options, report::CompileReport* report)
       : graph_(graph), options_(options), report_(report) {}
 
-  // A stage from graph to graph.
-  ir::Graph graph_stage(const std::string& name, const ir::Graph& graph, const GraphStage& run);
+  // A stage from graph to graph, and what may stand in its result.
+  ir::Graph graph_stage(const std::string& name, const ir::Graph& graph, ir::Stage legal, const GraphStage& run);
 
   // A stage of any value; print(value) is its text.
   template <class Run, class Print>

@@ -33,9 +33,9 @@ GroupGraph::GroupGraph(const lower::GraphFacts& facts)
   }
   for (size_t i = 0; i < g.nodes.size(); ++i) {
     if (is_view(g.nodes[i])) continue;
-    // A source that only loops read is computed by each of them.
     const int32_t n = static_cast<int32_t>(i);
-    if (facts.is_source[i] && stored(std::span(&n, 1)).empty()) continue;
+    // A source that only loops read is computed by each of them; a draw that nobody reads, by none.
+    if (!is_call_[i] && stored(std::span(&n, 1)).empty()) continue;
     group_of_[i] = n;
     members_[i] = {n};
   }

@@ -1,6 +1,5 @@
 // `./dev bench cpu [CASE…]`: one JSON object a line, {"case", "variant", "unit", "value", …}.
 // Every figure is the median of warm repeats, next to its ceiling or peer measured in the same run, alternating.
-#include <algorithm>
 #include <chrono>
 #include <cstdio>
 #include <cstdlib>
@@ -13,27 +12,11 @@
 #include "core/dispatch_state.h"
 #include "core/ops/functions.h"
 #include "tests/perf/ceilings.h"
+#include "tests/perf/measure.h"
 #include "tests/perf/openblas.h"
 
 namespace fuselet::perf {
 namespace {
-
-double seconds_of(const std::function<void()>& f) {
-  auto start = std::chrono::steady_clock::now();
-  f();
-  return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
-}
-
-double median(std::vector<double> v) {
-  std::nth_element(v.begin(), v.begin() + static_cast<std::ptrdiff_t>(v.size() / 2), v.end());
-  return v[v.size() / 2];
-}
-
-void print_line(const char* name, const char* variant, const char* unit, double value, const std::string& more = "") {
-  std::printf("{\"case\": \"%s\", \"variant\": \"%s\", \"unit\": \"%s\", \"value\": %.4f, \"threads\": %d%s}\n", name,
-              variant, unit, value, cpu::get_num_threads(), more.c_str());
-  std::fflush(stdout);
-}
 
 // float32 1024^3 beside OpenBLAS, in alternating blocks.
 void bench_matmul() {
@@ -89,17 +72,6 @@ void bench_add_large() {
   print_line("add_f32_256mb", "ratio", "x", bandwidth / ceiling);
 }
 
-double microseconds_per_call(const std::function<void()>& f, int calls) {
-  std::vector<double> rounds;
-  for (int r = 0; r < 15; ++r) {
-    double s = seconds_of([&] {
-      for (int i = 0; i < calls; ++i) f();
-    });
-    if (r >= 3) rounds.push_back(s / calls * 1e6);
-  }
-  return median(rounds);
-}
-
 void bench_add_small() {
   Tensor a = rand({16}), b = rand({16});
   print_line("add_f32_16", "fuselet_cpp", "us", microseconds_per_call([&] { Tensor c = a + b; }, 100000));
@@ -124,10 +96,6 @@ void bench_rows() {
   }
 }
 
-struct Bench {
-  const char* name;
-  void (*run)();
-};
 constexpr Bench kBenches[] = {
     {"matmul", bench_matmul}, {"add_large", bench_add_large}, {"add_small", bench_add_small}, {"rows", bench_rows}};
 
@@ -135,7 +103,9 @@ constexpr Bench kBenches[] = {
 }  // namespace fuselet::perf
 
 int main(int argc, char** argv) {
-  for (const auto& bench : fuselet::perf::kBenches) {
+  std::vector<fuselet::perf::Bench> benches(std::begin(fuselet::perf::kBenches), std::end(fuselet::perf::kBenches));
+  benches.insert(benches.end(), fuselet::perf::kCompiledBenches.begin(), fuselet::perf::kCompiledBenches.end());
+  for (const auto& bench : benches) {
     bool asked = argc == 1;
     for (int i = 1; i < argc; ++i) asked = asked || std::string(bench.name).find(argv[i]) != std::string::npos;
     if (asked) bench.run();
