@@ -50,8 +50,8 @@ std::shared_ptr<const Executable> compile_graph(const ir::Graph& graph, const Co
   parts.graph = to_primitives(graph, driver);
   // What every later stage asks of the graph, worked out once.
   const lower::GraphFacts facts(parts.graph, options.numerics);
-  // Which primitives share a loop nest, and which nests a kernel. Nests are scheduled on the way: what fuses is what has
-  // a structure.
+  // Which primitives share a loop nest, and which nests a kernel. Nests are scheduled on the way: what fuses is what
+  // has a structure.
   const fuse::Fusion fusion = driver.stage(
       "fuse", [&] { return fuse::fuse(facts); }, [&](const fuse::Fusion& f) { return fuse::print(f, facts); });
   // Kernels of the kernel IR, their parameters numbered.

@@ -34,9 +34,10 @@ void StageDriver::fail(const std::string& stage, const std::string& what) const 
        << (options_.numerics == Numerics::Exact ? "exact" : "fused") << ": " << what << "\n"
        << ir::print(graph_);
   file.close();
-  throw InternalError(concat("[", stage, "] ", what, "; the graph that was compiled is ",
-                             file.good() ? concat("in ", path.string()) : std::string("not kept: no file can be written")),
-                      __FILE__, __LINE__);
+  throw InternalError(
+      concat("[", stage, "] ", what, "; the graph that was compiled is ",
+             file.good() ? concat("in ", path.string()) : std::string("not kept: no file can be written")),
+      __FILE__, __LINE__);
 }
 
 ir::Graph StageDriver::graph_stage(const std::string& name, const ir::Graph& graph, ir::Stage legal,

@@ -287,7 +287,13 @@ Product<T> product_at(const GemmDesc& d, int64_t index, const GemmPostWork* post
                {post_work, index}};
   // C^T = B^T A^T gives the same bits; it puts adjacent elements of C, or the longer side of a vector, into lanes.
   if (x.n == 1 || (x.c.cs != 1 && x.c.rs == 1)) {
-    return {x.n, x.m, x.k, x.b.transposed(), x.a.transposed(), x.c.transposed(), x.accumulate,
+    return {x.n,
+            x.m,
+            x.k,
+            x.b.transposed(),
+            x.a.transposed(),
+            x.c.transposed(),
+            x.accumulate,
             {post_work, index, 0, 0, true}};
   }
   return x;

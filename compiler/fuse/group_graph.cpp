@@ -20,22 +20,29 @@ GroupGraph::GroupGraph(const lower::GraphFacts& facts)
       is_call_(facts.graph.nodes.size(), false) {
   const ir::Graph& g = facts.graph;
   auto is_view = [&](const ir::Node& node) { return op_of(node.op).kind == OpKind::View; };
+  // What loops compute for themselves is needed in memory only by a call or the caller.
+  std::vector<bool> in_memory(g.nodes.size(), false);
   for (size_t i = 0; i < g.nodes.size(); ++i) {
-    if (is_view(g.nodes[i])) continue;
-    is_call_[i] = !lower::loop_rule(g, g.nodes[i]);
-    ir::for_each_operand(g.nodes[i], [&](ir::ValueId v) {
-      const ir::ValueId base = facts.base[static_cast<size_t>(v)];
-      add_once(base_readers_[static_cast<size_t>(base)], static_cast<int32_t>(i));
-      const int32_t from = facts.node_of(base);
-      if (from >= 0 && (!facts.is_source[static_cast<size_t>(from)] || is_call_[i]))
-        add_once(successors_[static_cast<size_t>(from)], static_cast<int32_t>(i));
-    });
+    is_call_[i] = !is_view(g.nodes[i]) && !lower::loop_rule(g, g.nodes[i]);
+    in_memory[i] = !facts.is_inlined[i];
+    for (ir::ValueId v : g.nodes[i].outputs) in_memory[i] = in_memory[i] || facts.escapes[static_cast<size_t>(v)];
+    if (!is_call_[i]) continue;
+    for (ir::ValueId base : facts.read_by(static_cast<int32_t>(i))) {
+      if (facts.node_of(base) >= 0) in_memory[static_cast<size_t>(facts.node_of(base))] = true;
+    }
   }
   for (size_t i = 0; i < g.nodes.size(); ++i) {
-    if (is_view(g.nodes[i])) continue;
+    if (is_view(g.nodes[i]) || !in_memory[i]) continue;
+    for (ir::ValueId base : facts.read_by(static_cast<int32_t>(i))) {
+      add_once(base_readers_[static_cast<size_t>(base)], static_cast<int32_t>(i));
+      if (facts.node_of(base) >= 0)
+        add_once(successors_[static_cast<size_t>(facts.node_of(base))], static_cast<int32_t>(i));
+    }
+  }
+  for (size_t i = 0; i < g.nodes.size(); ++i) {
     const int32_t n = static_cast<int32_t>(i);
-    // A source that only loops read is computed by each of them; a draw that nobody reads, by none.
-    if (!is_call_[i] && stored(std::span(&n, 1)).empty()) continue;
+    // A draw that nobody reads is computed by no loop.
+    if (is_view(g.nodes[i]) || !in_memory[i] || (!is_call_[i] && stored(std::span(&n, 1)).empty())) continue;
     group_of_[i] = n;
     members_[i] = {n};
   }
@@ -51,15 +58,11 @@ std::vector<int32_t> GroupGraph::live() const {
 
 std::vector<ir::ValueId> GroupGraph::reads(std::span<const int32_t> nodes) const {
   std::vector<ir::ValueId> out;
-  // Sources that loops compute for themselves may read nothing, so following them is not needed.
   for (int32_t n : nodes) {
-    ir::for_each_operand(facts_.graph.nodes[static_cast<size_t>(n)], [&](ir::ValueId v) {
-      const ir::ValueId base = facts_.base[static_cast<size_t>(v)];
+    for (ir::ValueId base : facts_.read_by(n)) {
       const int32_t from = facts_.node_of(base);
-      if (from >= 0 && std::binary_search(nodes.begin(), nodes.end(), from)) return;
-      if (from >= 0 && facts_.is_source[static_cast<size_t>(from)] && !is_call_[static_cast<size_t>(n)]) return;
-      add_once(out, base);
-    });
+      if (from < 0 || !std::binary_search(nodes.begin(), nodes.end(), from)) add_once(out, base);
+    }
   }
   return out;
 }
@@ -67,13 +70,10 @@ std::vector<ir::ValueId> GroupGraph::reads(std::span<const int32_t> nodes) const
 std::vector<ir::ValueId> GroupGraph::stored(std::span<const int32_t> nodes) const {
   std::vector<ir::ValueId> out;
   for (int32_t n : nodes) {
-    const bool source = facts_.is_source[static_cast<size_t>(n)];
     for (ir::ValueId v : facts_.graph.nodes[static_cast<size_t>(n)].outputs) {
       bool needed = facts_.escapes[static_cast<size_t>(v)];
-      for (int32_t reader : base_readers_[static_cast<size_t>(v)]) {
-        if (std::binary_search(nodes.begin(), nodes.end(), reader)) continue;
-        needed |= !source || is_call_[static_cast<size_t>(reader)];
-      }
+      for (int32_t reader : base_readers_[static_cast<size_t>(v)])
+        needed |= !std::binary_search(nodes.begin(), nodes.end(), reader);
       if (needed) out.push_back(v);
     }
   }

@@ -25,8 +25,7 @@ std::string print(const Fusion& f, const lower::GraphFacts& facts) {
       for (int32_t g : f.kernels[k].stages[s]) {
         const Group& group = f.groups[static_cast<size_t>(g)];
         out += concat("  stage ", s, ": ", name_of(group.nest.nest.structure), " [");
-        for (size_t d = 0; d < group.nest.nest.dims.size(); ++d)
-          out += concat(d ? ", " : "", group.nest.nest.dims[d]);
+        for (size_t d = 0; d < group.nest.nest.dims.size(); ++d) out += concat(d ? ", " : "", group.nest.nest.dims[d]);
         out += concat("] stores ", values_text(group.stored), "\n");
         for (int32_t n : group.nodes)
           out += concat("    %", facts.graph.nodes[static_cast<size_t>(n)].outputs[0], " = ", note(n), "\n");

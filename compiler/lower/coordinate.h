@@ -1,8 +1,8 @@
 // Positions as affine functions of a loop nest: offset + sum of position * stride + sum of index * stride, where an
 // index is the value of a statement (a gather's). A value's element is named by one coordinate a dimension.
 //
-// A view needs no rule of its own: its meta says where its elements lie in its base, so the coordinates of the view give
-// an address in the base, and `split` turns the address into coordinates of the base.
+// A view needs no rule of its own: its meta says where its elements lie in its base, so the coordinates of the view
+// give an address in the base, and `split` turns the address into coordinates of the base.
 #pragma once
 #include <optional>
 #include <vector>

@@ -69,7 +69,7 @@ struct Statement {
   Kind kind;
   DType dtype = DType::Float32;
   std::vector<int32_t> args{};  // earlier statements
-  uint32_t varies = 0;        // bit d set: the value depends on dim d
+  uint32_t varies = 0;          // bit d set: the value depends on dim d
   Access access{};
   std::vector<IndexedDim> indices{};
   OpId op{};

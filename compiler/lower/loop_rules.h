@@ -1,5 +1,5 @@
-// How primitives are computed inside a loop nest: one table, by operator. A pointwise row needs no entry; its formula is
-// its rule. A primitive without a rule runs as a call of its backend's kernel.
+// How primitives are computed inside a loop nest: one table, by operator. A pointwise row needs no entry; its formula
+// is its rule. A primitive without a rule runs as a call of its backend's kernel.
 #pragma once
 #include <vector>
 

@@ -157,7 +157,7 @@ int32_t NestBuilder::value(ir::ValueId v, const Coordinates& at) {
   const int32_t n = facts_.node_of(base);
   Coordinate address = address_of(facts_.meta(v), at);
   address.strides.resize(rank(), 0);
-  const bool computes = n >= 0 && (is_inside(n) || facts_.is_source[static_cast<size_t>(n)]);
+  const bool computes = n >= 0 && (is_inside(n) || facts_.is_inlined[static_cast<size_t>(n)]);
   if (!computes) {
     auto key = std::make_pair(base, key_of({address}));
     auto seen = seen_.find(key);

@@ -2,9 +2,9 @@
 // too: what fuses is what lowers.
 //
 // The nest's dims are those of the node that iterates over most. Every other node that is stored, or that reduces, gets
-// a home: coordinates for its own dimensions (see assign_homes.h). All else is evaluated where it is read: from a stored
-// value by a load, from a node of the set by its rule, at the coordinates that the reader asks for. So views between
-// nodes, broadcasting, and a value that two readers want at different places need no case of their own.
+// a home: coordinates for its own dimensions (see assign_homes.h). All else is evaluated where it is read: from a
+// stored value by a load, from a node of the set by its rule, at the coordinates that the reader asks for. So views
+// between nodes, broadcasting, and a value that two readers want at different places need no case of their own.
 #pragma once
 #include <map>
 #include <string>
@@ -47,10 +47,14 @@ struct GraphFacts {
   std::vector<ir::ValueId> base;              // of each value: the one whose memory it is a view of
   std::vector<std::vector<int32_t>> readers;  // of each value: the nodes that read it itself
   std::vector<bool> escapes;                  // of each base: an output, a write or a gradient of the graph is in it
-  std::vector<bool> is_source;                // of each node: it reads no memory, so every reader may compute it anew
-  std::vector<double> advanced;               // per node and cell: what advances before the node added (row-major)
+  // Of each node: every loop that reads it computes it anew, since it reads no memory (numbers, positions) or widens a
+  // narrower value, which is what is stored then.
+  std::vector<bool> is_inlined;
+  std::vector<double> advanced;  // per node and cell: what advances before the node added (row-major)
 
   const TensorMeta& meta(ir::ValueId v) const { return graph.meta(v); }
+  // The bases that a loop computing the node reads, inlined nodes seen through; those of its operands, for a call.
+  std::vector<ir::ValueId> read_by(int32_t node) const;
   int32_t node_of(ir::ValueId v) const { return graph.values[static_cast<size_t>(v)].node; }
   double advanced_before(int32_t node, int32_t cell) const {
     return advanced[static_cast<size_t>(node) * graph.cells.size() + static_cast<size_t>(cell)];

@@ -110,8 +110,8 @@ bool simplify_views(ir::Graph& graph) {
       [&](trace::Rerecording& recording, const ir::Node& node, Call& call) {
         if (call.op->kind == OpKind::Pointwise) return read_through_expand(recording, node, call);
         if (call.op->kind != OpKind::View) return false;
-        Tensor simpler = changes_nothing(recording.from(), node) ? recording.now(value_at(node, 0))
-                                                                 : merge_views(recording, node);
+        Tensor simpler =
+            changes_nothing(recording.from(), node) ? recording.now(value_at(node, 0)) : merge_views(recording, node);
         if (!simpler.defined()) simpler = hoist_view(recording, node, readers, call);
         if (!simpler.defined()) return false;
         call.outs[0] = simpler;

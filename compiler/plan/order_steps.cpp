@@ -86,7 +86,8 @@ std::vector<size_t> StepGraph::sorted() const {
       if (!facts_.escapes[static_cast<size_t>(v)]) bytes += bytes_of(v);
     }
     for (ir::ValueId v : steps_[i].reads) {
-      const bool dies = readers[static_cast<size_t>(v)] == 1 && maker(v) >= 0 && !facts_.escapes[static_cast<size_t>(v)];
+      const bool dies =
+          readers[static_cast<size_t>(v)] == 1 && maker(v) >= 0 && !facts_.escapes[static_cast<size_t>(v)];
       if (dies) bytes -= bytes_of(v);
     }
     return bytes;

@@ -15,9 +15,7 @@ struct Interval {
   int64_t bytes, offset = 0;
 };
 
-int64_t bytes_of(const TensorMeta& m) {
-  return span_of(m.sizes, m.strides) * static_cast<int64_t>(size_of(m.dtype));
-}
+int64_t bytes_of(const TensorMeta& m) { return span_of(m.sizes, m.strides) * static_cast<int64_t>(size_of(m.dtype)); }
 int64_t aligned(int64_t bytes) { return (bytes + kAlignment - 1) / kAlignment * kAlignment; }
 
 // Largest first, each at the lowest offset where nothing that is alive at the same time lies.

@@ -218,10 +218,9 @@ class PlannedExecutable final : public Executable {
       Tensor t = tensor_of(c, in, v);
       // Memory of an input that the graph writes would change under the caller.
       const Slot& slot = parts_.memory.slots[static_cast<size_t>(base_[static_cast<size_t>(v)])];
-      const bool is_written = slot.place == Place::Input && std::any_of(g.writes.begin(), g.writes.end(),
-                                                                        [&](const ir::Write& w) {
-                                                                          return w.input == slot.index;
-                                                                        });
+      const bool is_written =
+          slot.place == Place::Input &&
+          std::any_of(g.writes.begin(), g.writes.end(), [&](const ir::Write& w) { return w.input == slot.index; });
       return is_written ? t.clone() : t;
     };
     NoGradGuard no_grad;

@@ -12,7 +12,7 @@
 namespace fuselet::plan {
 
 struct ExecutableParts {
-  ir::Graph graph;                                              // of primitives
+  ir::Graph graph;  // of primitives
   std::vector<lower::LoweredKernel> kernels;
   std::vector<std::shared_ptr<const CompiledKernel>> compiled;  // one a kernel
   std::vector<int64_t> scratch_bytes;                           // one a kernel

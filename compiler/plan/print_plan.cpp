@@ -7,8 +7,9 @@ std::string print(const Order& order, const lower::GraphFacts& facts,
   std::string out;
   for (size_t i = 0; i < order.steps.size(); ++i) {
     const Step& s = order.steps[i];
-    out += concat(i, ": ", s.kernel >= 0 ? kernels[static_cast<size_t>(s.kernel)].kernel.name
-                                         : lower::note_of(facts.graph.nodes[static_cast<size_t>(s.node)]));
+    out += concat(i, ": ",
+                  s.kernel >= 0 ? kernels[static_cast<size_t>(s.kernel)].kernel.name
+                                : lower::note_of(facts.graph.nodes[static_cast<size_t>(s.node)]));
     for (ir::ValueId v : s.reads) out += concat(" %", v);
     out += " ->";
     for (ir::ValueId v : s.writes) out += concat(" %", v);

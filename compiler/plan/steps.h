@@ -7,8 +7,8 @@
 namespace fuselet::plan {
 
 struct Step {
-  int32_t kernel = -1;  // of the lowered kernels, or
-  int32_t node = -1;    // a node of the graph
+  int32_t kernel = -1;                     // of the lowered kernels, or
+  int32_t node = -1;                       // a node of the graph
   std::vector<ir::ValueId> reads, writes;  // base values
   bool may_fail = false;                   // reads at positions that come from data
 };
@@ -28,14 +28,13 @@ struct Order {
 };
 
 // Puts the steps in order: every step after what it reads, the one next that keeps least memory alive, ties as the
-// program had them. A step that makes the new value of an input comes after all that read the old one and after all that
-// may fail; where it cannot, or where it reads the old value at other places than it writes, the new value is made
+// program had them. A step that makes the new value of an input comes after all that read the old one and after all
+// that may fail; where it cannot, or where it reads the old value at other places than it writes, the new value is made
 // elsewhere and copied at the end.
 Order order_steps(const lower::GraphFacts& facts, const std::vector<lower::LoweredKernel>& kernels,
                   std::vector<Step> steps);
 
-std::string print(const Order& order, const lower::GraphFacts& facts,
-                  const std::vector<lower::LoweredKernel>& kernels);
+std::string print(const Order& order, const lower::GraphFacts& facts, const std::vector<lower::LoweredKernel>& kernels);
 
 // True iff the kernel may write `to` into the memory of `from`: it reads each element of it in a pointwise nest alone,
 // where that nest writes it.

@@ -25,10 +25,10 @@ std::string text_of(const PartitionSummary& s) {
 std::string text_of(const CompileReport& r) {
   std::string out = concat(r.graph, ": ", r.operators, " operators -> ", r.primitives, " primitives -> ",
                            r.kernels.size(), " kernels and ", r.calls.size(), " calls\n");
-  out += concat("  memory traffic of the kernels ", r.bytes_fused, " bytes, of their primitives alone ",
-                r.bytes_unfused, "\n  arena ", r.arena_bytes, " bytes, without any memory serving twice ",
-                r.arena_bytes_unshared, "; ", r.writes_in_place, " inputs updated in place, ", r.writes_copied,
-                " by a copy\n");
+  out +=
+      concat("  memory traffic of the kernels ", r.bytes_fused, " bytes, of their primitives alone ", r.bytes_unfused,
+             "\n  arena ", r.arena_bytes, " bytes, without any memory serving twice ", r.arena_bytes_unshared, "; ",
+             r.writes_in_place, " inputs updated in place, ", r.writes_copied, " by a copy\n");
   for (const KernelReport& k : r.kernels) {
     out += concat("  kernel ", k.name, ": ", k.nodes.size(), " primitives, ", k.bytes, " bytes, ", k.origin);
     if (k.milliseconds > 0) out += concat(" in ", k.milliseconds, " ms");

@@ -47,10 +47,10 @@ struct KernelGroup {
 // A generated kernel.
 struct KernelReport {
   std::string name, source;
-  std::string origin;        // compiled, memory cache, disk cache, interpreted
-  std::string remark;        // why it is interpreted or not cached
-  double milliseconds = 0;   // of the system's compiler
-  int64_t bytes = 0;         // that it reads and writes, each buffer once
+  std::string origin;       // compiled, memory cache, disk cache, interpreted
+  std::string remark;       // why it is interpreted or not cached
+  double milliseconds = 0;  // of the system's compiler
+  int64_t bytes = 0;        // that it reads and writes, each buffer once
   std::vector<int32_t> nodes;
 };
 
@@ -71,7 +71,7 @@ struct CompileReport {
   std::vector<KernelReport> kernels;
   std::vector<std::string> calls;  // operators that run as calls of the backend's kernels
   std::vector<RefusedFusion> refused;
-  int64_t bytes_unfused = 0, bytes_fused = 0;        // memory traffic of all primitives alone, and of the kernels
+  int64_t bytes_unfused = 0, bytes_fused = 0;         // memory traffic of all primitives alone, and of the kernels
   int64_t arena_bytes = 0, arena_bytes_unshared = 0;  // of a call, and without any memory serving twice
   int32_t writes_in_place = 0, writes_copied = 0;     // new values of inputs made where they live, or copied there
 

@@ -173,9 +173,9 @@ void arrange_rows(Nest& nest, uint32_t row_dims, uint32_t column_dims) {
   for (size_t d = 0; d < outer; ++d) rows *= nest.dims[d];
   if (!terminal && rows < kFewRows && nest.dims.back() > kLongRow)
     throw Refusal{"would leave each of a few long rows to one thread"};
-  nest.structure = has_columns                                                         ? Structure::RowsAndColumns
+  nest.structure = has_columns                                                  ? Structure::RowsAndColumns
                    : terminal && rows < kFewRows && nest.dims.back() > kLongRow ? Structure::SplitRows
-                                                                                       : Structure::Rows;
+                                                                                : Structure::Rows;
 }
 
 void arrange_columns(Nest& nest, uint32_t column_dims) {

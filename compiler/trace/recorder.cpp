@@ -225,9 +225,8 @@ ir::Origin Recorder::origin_here() const {
     o.backward = true;
     return o;
   }
-  return {{static_cast<int32_t>(graph_.nodes.size())},
-          forced_line_ ? *forced_line_ : current_line(),
-          s.backward_running};
+  return {
+      {static_cast<int32_t>(graph_.nodes.size())}, forced_line_ ? *forced_line_ : current_line(), s.backward_running};
 }
 
 namespace {

@@ -103,10 +103,10 @@ void Rerecording::record_node(const ir::Node& node, const NodeRule& rule, bool* 
     ir::ValueId old = node.outputs[i];
     Tensor t = call.outputs()[i];
     const TensorMeta& meta = from_.meta(old);
-    FUSELET_INTERNAL_CHECK(same_sizes(t.sizes(), meta.sizes) && t.dtype() == meta.dtype,
-                           concat("graph '", from_.name, "': what replaces ", op_of(node.op).name, " gives ",
-                                  name_of(t.dtype()), to_string(t.sizes()), " instead of ", name_of(meta.dtype),
-                                  to_string(meta.sizes)));
+    FUSELET_INTERNAL_CHECK(
+        same_sizes(t.sizes(), meta.sizes) && t.dtype() == meta.dtype,
+        concat("graph '", from_.name, "': what replaces ", op_of(node.op).name, " gives ", name_of(t.dtype()),
+               to_string(t.sizes()), " instead of ", name_of(meta.dtype), to_string(meta.sizes)));
     bool is_view = op_of(node.op).kind == OpKind::View;
     if (!is_view && layout_matters(old) &&
         (t.impl()->offset() != 0 || !same_layout(meta.sizes, t.strides(), meta.strides))) {
@@ -127,8 +127,7 @@ Tensor Rerecording::again(const ir::Node& node, const std::function<Tensor(ir::V
 }
 
 void Rerecording::advance_before(size_t n) {
-  for (; next_advance_ < from_.advances.size() &&
-         static_cast<size_t>(from_.advances[next_advance_].before_node) <= n;
+  for (; next_advance_ < from_.advances.size() && static_cast<size_t>(from_.advances[next_advance_].before_node) <= n;
        ++next_advance_) {
     const ir::Advance& a = from_.advances[next_advance_];
     recorder_.record_advance(*cells_[static_cast<size_t>(a.cell.index)], a.by);

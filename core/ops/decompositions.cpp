@@ -127,9 +127,8 @@ CrossEntropyParts parts_of(const Tensor& x, const Tensor& target, const Tensor& 
   Tensor t = down(target, DType::Int64).unsqueeze(1);
   p.valid = t != ignore_index;
   p.picked = where(p.valid, where(t < 0, x.size(1), t), 0);
-  p.row_weight = weight.defined()
-                     ? where(p.valid, up(weight).index_select(0, p.picked.squeeze(1)).unsqueeze(1), 0)
-                     : p.valid.cast(x.dtype());
+  p.row_weight = weight.defined() ? where(p.valid, up(weight).index_select(0, p.picked.squeeze(1)).unsqueeze(1), 0)
+                                  : p.valid.cast(x.dtype());
   p.divisor = p.row_weight.sum();
   return p;
 }

@@ -141,8 +141,8 @@ void bench_compile_times() {
 }  // namespace
 
 const std::vector<Bench> kCompiledBenches = {
-    {"compiled_chain", bench_chain},       {"compiled_norms", bench_norms},       {"block_tail", bench_block_tail},
-    {"digits_step", bench_digits_step},    {"compiled_overhead", bench_overhead}, {"compile_times", bench_compile_times},
+    {"compiled_chain", bench_chain},    {"compiled_norms", bench_norms},       {"block_tail", bench_block_tail},
+    {"digits_step", bench_digits_step}, {"compiled_overhead", bench_overhead}, {"compile_times", bench_compile_times},
 };
 
 }  // namespace fuselet::perf

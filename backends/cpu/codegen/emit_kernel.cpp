@@ -16,7 +16,7 @@ using kernel::Structure;
 namespace {
 
 // Work that pays for waking a thread, in bytes moved: about ten microseconds.
-constexpr double kGrainBytes = 262144;
+constexpr double kGrainBytes = 1048576;
 
 std::vector<Phase> write_nest(NestWriter& w, const std::string& name) {
   switch (w.nest().structure) {

@@ -263,11 +263,10 @@ void NestWriter::fill_tiles(const std::vector<int>& statements) {
     if (s.kind != Kind::Random || !is_vector(i)) continue;
     const std::string number = std::to_string(i);
     const size_t k = static_cast<size_t>(i);
-    const std::string step =
-        group_.number([k](const PlacedNest& n) { return n.nest->body[k].access.strides.back(); });
-    const std::string draw =
-        group_.number([k](const PlacedNest& n) { return int64_t{n.nest->body[k].parameter}; });
-    const std::string where = "task.draws[" + draw + "], from_" + number + " + first * " + step + ", stop - first, " + step;
+    const std::string step = group_.number([k](const PlacedNest& n) { return n.nest->body[k].access.strides.back(); });
+    const std::string draw = group_.number([k](const PlacedNest& n) { return int64_t{n.nest->body[k].parameter}; });
+    const std::string where =
+        "task.draws[" + draw + "], from_" + number + " + first * " + step + ", stop - first, " + step;
     const std::string tile = "tile_" + number;
     line("alignas(64) " + std::string(held_type(s.dtype)) + " " + tile + "[kTile + W];");
     if (s.distribution == kernel::Distribution::Bernoulli) {

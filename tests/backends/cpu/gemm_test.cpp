@@ -372,9 +372,9 @@ TEST_CASE_TEMPLATE("gemm lets infinities and NaNs through, zeros notwithstanding
 }
 
 TEST_CASE_TEMPLATE("gemm hands every part of C to the post work once, when it is finished", T, float, double) {
-  const std::tuple<int64_t, int64_t, int64_t> sizes[] = {{1, 1, 1},      {5, 1, 3},     {1, 40, 7},      {70, 33, 300},
-                                                         {300, 200, 90}, {64, 32, 0},   {260, 260, 520}, {5000, 40, 300},
-                                                         {100, 60, 2100}};
+  const std::tuple<int64_t, int64_t, int64_t> sizes[] = {{1, 1, 1},       {5, 1, 3},       {1, 40, 7},
+                                                         {70, 33, 300},   {300, 200, 90},  {64, 32, 0},
+                                                         {260, 260, 520}, {5000, 40, 300}, {100, 60, 2100}};
   for (auto [m, n, k] : sizes) {
     for (Layout layout : {Layout::rows, Layout::columns}) {
       CAPTURE(m);

@@ -70,7 +70,8 @@ class OneNode {
 };
 
 bool same_bits(const Tensor& a, const Tensor& b) {
-  if (a.dtype() != b.dtype() || !same_sizes(a.sizes(), b.sizes()) || !same_sizes(a.strides(), b.strides())) return false;
+  if (a.dtype() != b.dtype() || !same_sizes(a.sizes(), b.sizes()) || !same_sizes(a.strides(), b.strides()))
+    return false;
   Tensor x = a.contiguous(), y = b.contiguous();
   size_t element = size_of(x.dtype());
   std::vector<double> values = is_float(a.dtype()) ? x.to_vector() : std::vector<double>();

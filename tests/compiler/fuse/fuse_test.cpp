@@ -189,7 +189,8 @@ TEST_CASE("a gather reads at the index, also what its own kernel computes") {
 )");
   REQUIRE(f.kernels() == 1);
   bool gathers = false;
-  for (const kernel::Statement& s : f.nest(0).body) gathers |= s.kind == kernel::Kind::LoadAt && s.indices[0].size == 100;
+  for (const kernel::Statement& s : f.nest(0).body)
+    gathers |= s.kind == kernel::Kind::LoadAt && s.indices[0].size == 100;
   CHECK(gathers);
 }
 
