@@ -28,9 +28,8 @@ void bernoulli(const Call& call) {
   const GeneratorState draw = take_draw();
   const uint32_t threshold = philox::keep_threshold(1 - call.number(1));
   uint8_t* mask = static_cast<uint8_t*>(call.outs[0].impl()->data());
-  parallel_for(call.outs[0].numel(), kPointwiseGrain, [&](int64_t begin, int64_t end) {
-    fill_mask(draw, threshold, begin, end - begin, mask + begin);
-  });
+  parallel_for(call.outs[0].numel(), kPointwiseGrain,
+               [&](int64_t begin, int64_t end) { fill_mask(draw, threshold, begin, end - begin, mask + begin); });
 }
 
 void dropout_forward(const Call& call) {

@@ -1,10 +1,12 @@
 // Makes the types that an operator calculates in explicit: what eager kernels do on loading and storing an element
 // becomes casts around an operator of float32, float64 or int64.
 //
-//   %2: bf16 = mul(%0: bf16, %1: f32[])   ->   %2: f32 = cast(%0) boundary; %3: f32 = mul(%2, %1); cast(%3, bf16) boundary
+//   %2: bf16 = mul(%0: bf16, %1: f32[])   ->   %2: f32 = cast(%0) boundary; %3: f32 = mul(%2, %1); cast(%3, bf16)
+//   boundary
 //
 // Afterwards no consumer needs the rules of promotion:
-//   pointwise     tensors of one dtype out of float32, float64, int64. bool stands only where all tensors of a comparison
+//   pointwise     tensors of one dtype out of float32, float64, int64. bool stands only where all tensors of a
+//   comparison
 //                 or of a logical operator are bool (they count as 0 and 1), and as where's condition, which always is.
 //                 Numbers keep their kind; they round to the dtype of the tensors, or of the result if there are none.
 //                 cast and clone take and give any dtype.

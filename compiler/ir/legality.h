@@ -1,7 +1,8 @@
 // Which nodes may stand in a graph after each stage: what the next stage builds on. Grows stricter from stage to stage.
 //
 //   Trace       every operator of the table but composites
-//   Decompose   primitives alone (rows without a decomposition); dtypes explicit as compiler/decompose/explicit_dtypes.h
+//   Decompose   primitives alone (rows without a decomposition); dtypes explicit as
+//   compiler/decompose/explicit_dtypes.h
 //               says; views and sources spelled out (canonical_views.h, canonical_sources.h)
 //   Passes      the same, and every node's value is read or a result, unless it is a draw
 //   Partition   the same as after the passes

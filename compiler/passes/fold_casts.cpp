@@ -39,8 +39,8 @@ bool holds_all_values(DType to, DType from) {
   return to == DType::Float64 || (to == DType::Float32 && from != DType::Float64);
 }
 
-// cast(cast(x, via), to) is cast(x, to) for every x. A float that is cast to an integer saturates where an integer wraps
-// around, so a detour over floats does not end in integers.
+// cast(cast(x, via), to) is cast(x, to) for every x. A float that is cast to an integer saturates where an integer
+// wraps around, so a detour over floats does not end in integers.
 bool is_one_cast(DType from, DType via, DType to) {
   if (!holds_all_values(via, from)) return false;
   return category_of(from) == category_of(via) || from == DType::Bool || category_of(to) != Category::Int;
@@ -61,7 +61,7 @@ bool fold_casts(ir::Graph& graph) {
         DType from = g.meta(x).dtype, via = g.meta(inner->outputs[0]).dtype, to = g.meta(node.outputs[0]).dtype;
         if (!is_one_cast(from, via, to)) return false;
         recording.mark_boundaries(node.boundary);
-        call.outs[0] = from == to ? recording.now(x).clone() : recording.now(x).cast(to);
+        call.outs[0] = from == to ? recording.now(x) : recording.now(x).cast(to);
         recording.mark_boundaries(false);
         return true;
       },

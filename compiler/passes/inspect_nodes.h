@@ -12,8 +12,8 @@ ir::ValueId value_at(const ir::Node& node, size_t arg);
 // The node that makes argument `arg`; nullptr for an input, and for what is no tensor.
 const ir::Node* maker_of(const ir::Graph& graph, const ir::Node& node, size_t arg);
 
-// The number that argument `arg` is, or that fills it throughout (a `full`), where an operator on that dtype may take the
-// number instead. Nothing for a cell, whose value only a run knows.
+// The number that argument `arg` is, or that fills it throughout (a `full`), where an operator on that dtype may take
+// the number instead. Nothing for a cell, whose value only a run knows.
 std::optional<Scalar> number_at(const ir::Graph& graph, const ir::Node& node, size_t arg);
 
 // True iff the node reads a cell.

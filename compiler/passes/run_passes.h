@@ -1,6 +1,7 @@
 // The cleaning passes between decompose and partition, in their order, until none of them changes anything.
 //
-// Entry: a graph of primitives (ir::Stage::Decompose). Exit: the same values bit for bit, legal after ir::Stage::Passes.
+// Entry: a graph of primitives (ir::Stage::Decompose). Exit: the same values bit for bit, legal after
+// ir::Stage::Passes.
 #pragma once
 #include <functional>
 #include <span>

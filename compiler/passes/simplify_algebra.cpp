@@ -43,8 +43,9 @@ struct Site {
   // Argument i, if it is a tensor that can stand for the result.
   Tensor as_result(int i) const {
     const TensorMeta& meta = recording.from().meta(node.outputs[0]);
-    bool fits = call.is_tensor(i) && call.tensor(i).dtype() == meta.dtype && same_sizes(call.tensor(i).sizes(), meta.sizes);
-    return fits ? call.tensor(i).clone() : Tensor();
+    bool fits =
+        call.is_tensor(i) && call.tensor(i).dtype() == meta.dtype && same_sizes(call.tensor(i).sizes(), meta.sizes);
+    return fits ? call.tensor(i) : Tensor();
   }
 };
 
@@ -80,10 +81,7 @@ Tensor simplify_sub(const Site& s) {
   return {};
 }
 
-Tensor simplify_neg(const Site& s) {
-  Tensor x = s.operand_of_operand({OpId::neg});
-  return x.defined() ? x.clone() : Tensor();
-}
+Tensor simplify_neg(const Site& s) { return s.operand_of_operand({OpId::neg}); }
 
 Tensor simplify_abs(const Site& s) {
   Tensor x = s.operand_of_operand({OpId::neg, OpId::abs});
@@ -101,9 +99,9 @@ Tensor simplify_extremum(const Site& s) { return s.node.args[0] == s.node.args[1
 constexpr struct {
   OpId op;
   Tensor (*simplify)(const Site&);
-} kRules[] = {{OpId::mul, simplify_mul},         {OpId::div, simplify_div},         {OpId::add, simplify_add},
-              {OpId::sub, simplify_sub},         {OpId::neg, simplify_neg},         {OpId::abs, simplify_abs},
-              {OpId::where, simplify_where},     {OpId::maximum, simplify_extremum}, {OpId::minimum, simplify_extremum}};
+} kRules[] = {{OpId::mul, simplify_mul},     {OpId::div, simplify_div},          {OpId::add, simplify_add},
+              {OpId::sub, simplify_sub},     {OpId::neg, simplify_neg},          {OpId::abs, simplify_abs},
+              {OpId::where, simplify_where}, {OpId::maximum, simplify_extremum}, {OpId::minimum, simplify_extremum}};
 
 }  // namespace
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <numeric>
 
+#include "compiler/ir/escaping_values.h"
 #include "compiler/ir/node_call.h"
 #include "core/ops/functions.h"
 
@@ -47,6 +48,11 @@ bool same_layout(DimsView sizes, DimsView a, DimsView b) {
   return true;
 }
 
+bool shares_memory(const Tensor& t, const std::vector<Tensor>& earlier) {
+  return std::any_of(earlier.begin(), earlier.end(),
+                     [&](const Tensor& x) { return x.defined() && x.impl()->storage() == t.impl()->storage(); });
+}
+
 // A copy whose dimensions lie in memory in the order that dense `strides` say.
 Tensor copy_with_strides(const Tensor& t, DimsView strides) {
   if (is_contiguous(t.sizes(), strides)) return t.clone(true);
@@ -64,7 +70,11 @@ Tensor copy_with_strides(const Tensor& t, DimsView strides) {
 }  // namespace
 
 Rerecording::Rerecording(const ir::Graph& from)
-    : from_(from), recorder_(from.name), values_(from.values.size()), layout_matters_(where_layout_matters(from)) {
+    : from_(from),
+      recorder_(from.name),
+      values_(from.values.size()),
+      layout_matters_(where_layout_matters(from)),
+      escaping_(ir::escaping_values(from)) {
   for (const ir::Input& in : from.inputs) {
     values_[static_cast<size_t>(in.value)] = recorder_.add_input(in.kind, in.name, from.meta(in.value));
   }
@@ -103,14 +113,16 @@ void Rerecording::record_node(const ir::Node& node, const NodeRule& rule, bool* 
     ir::ValueId old = node.outputs[i];
     Tensor t = call.outputs()[i];
     const TensorMeta& meta = from_.meta(old);
-    FUSELET_INTERNAL_CHECK(same_sizes(t.sizes(), meta.sizes) && t.dtype() == meta.dtype,
-                           concat("graph '", from_.name, "': what replaces ", op_of(node.op).name, " gives ",
-                                  name_of(t.dtype()), to_string(t.sizes()), " instead of ", name_of(meta.dtype),
-                                  to_string(meta.sizes)));
+    FUSELET_INTERNAL_CHECK(
+        same_sizes(t.sizes(), meta.sizes) && t.dtype() == meta.dtype,
+        concat("graph '", from_.name, "': what replaces ", op_of(node.op).name, " gives ", name_of(t.dtype()),
+               to_string(t.sizes()), " instead of ", name_of(meta.dtype), to_string(meta.sizes)));
     bool is_view = op_of(node.op).kind == OpKind::View;
     if (!is_view && layout_matters(old) &&
         (t.impl()->offset() != 0 || !same_layout(meta.sizes, t.strides(), meta.strides))) {
       t = copy_with_strides(t, meta.strides);
+    } else if (!is_view && escaping_[static_cast<size_t>(old)] && shares_memory(t, values_)) {
+      t = t.clone();
     }
     values_[static_cast<size_t>(old)] = t;
   }
@@ -127,8 +139,7 @@ Tensor Rerecording::again(const ir::Node& node, const std::function<Tensor(ir::V
 }
 
 void Rerecording::advance_before(size_t n) {
-  for (; next_advance_ < from_.advances.size() &&
-         static_cast<size_t>(from_.advances[next_advance_].before_node) <= n;
+  for (; next_advance_ < from_.advances.size() && static_cast<size_t>(from_.advances[next_advance_].before_node) <= n;
        ++next_advance_) {
     const ir::Advance& a = from_.advances[next_advance_];
     recorder_.record_advance(*cells_[static_cast<size_t>(a.cell.index)], a.by);

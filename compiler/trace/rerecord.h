@@ -5,6 +5,8 @@
 // and outputs stay. Note [Layouts of values]: `view` and `as_strided` depend on the strides of what they read, and a
 // result has the strides that the recording promised. Where that matters, and the new way of computing a value gives
 // other strides than the old, a clone into the old ones is recorded; elsewhere a value takes the strides that it gets.
+// A rule may give an earlier value for a result: where the caller of the graph would see that they are one, it is
+// cloned.
 #pragma once
 #include <functional>
 
@@ -30,9 +32,9 @@ class Rerecording {
   const Tensor& now(ir::ValueId old) const { return values_[static_cast<size_t>(old)]; }
   // True iff the strides of the old graph's value must stay.
   bool layout_matters(ir::ValueId old) const { return layout_matters_[static_cast<size_t>(old)]; }
-  // Records `node` of the old graph once more, on other operands of the same dtypes: `operand` gives what stands for each.
-  // What is recorded from here on in place of the current node has the origin of both. Entry: one output, no draw, no
-  // cell (its value may have moved on since).
+  // Records `node` of the old graph once more, on other operands of the same dtypes: `operand` gives what stands for
+  // each. What is recorded from here on in place of the current node has the origin of both. Entry: one output, no
+  // draw, no cell (its value may have moved on since).
   Tensor again(const ir::Node& node, const std::function<Tensor(ir::ValueId)>& operand);
   // While set, casts between float32 and 16-bit floats are boundaries.
   void mark_boundaries(bool on) { recorder_.mark_boundaries(on); }
@@ -45,7 +47,7 @@ class Rerecording {
   const ir::Graph& from_;
   Recorder recorder_;
   std::vector<Tensor> values_;
-  std::vector<bool> layout_matters_;
+  std::vector<bool> layout_matters_, escaping_;
   std::vector<CellPtr> cells_;
   size_t next_advance_ = 0;
   ir::Origin origin_;  // of the current node

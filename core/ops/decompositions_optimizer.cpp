@@ -41,9 +41,7 @@ std::vector<Tensor> sgd_step(TensorList params, TensorList grads, TensorList mom
     if (momentum != 0) {
       Tensor later = as_dtype(buffers[i], compute) * momentum + g * (1 - dampening);
       // The first step starts the buffer. A step that is a cell is known only when the graph runs.
-      Tensor b = step.cell()              ? where(number(step, param.device()) <= 1, g, later)
-                 : step.to_double() <= 1 ? g
-                                         : later;
+      Tensor b = step.cell() ? where(number(step, param.device()) <= 1, g, later) : step.to_double() <= 1 ? g : later;
       buffers[i] = as_dtype(b, buffers[i].dtype());
       g = nesterov ? g + b * momentum : b;
     }
@@ -73,8 +71,8 @@ AdamNumbers adam_numbers(Device device, const Scalar& lr, const Scalar& step, co
 }  // namespace
 
 std::vector<Tensor> adam_step(TensorList params, TensorList grads, TensorList exp_avgs, TensorList exp_avg_sqs,
-                              const Scalar& lr, const Scalar& step, const Scalar& beta1, const Scalar& beta2, double eps,
-                              double weight_decay, bool decoupled, bool maximize) {
+                              const Scalar& lr, const Scalar& step, const Scalar& beta1, const Scalar& beta2,
+                              double eps, double weight_decay, bool decoupled, bool maximize) {
   if (params.view().empty()) return {};
   AdamNumbers exact = adam_numbers(params.view()[0].device(), lr, step, beta1, beta2, weight_decay);
   AdamNumbers single = exact.in(DType::Float32);

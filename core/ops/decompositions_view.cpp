@@ -50,7 +50,9 @@ Tensor select_scatter(const Tensor& self, const Tensor& src, int64_t dim, SymInt
 // A number passes through the type that kernels calculate in.
 Tensor copy(const Tensor& self, const Operand& source) {
   if (source.tensor()) return source.tensor()->cast(self.dtype()).expand(self.sizes()).clone();
-  DType compute = self.dtype() == DType::Float64 ? DType::Float64 : is_float(self.dtype()) ? DType::Float32 : DType::Int64;
+  DType compute = self.dtype() == DType::Float64 ? DType::Float64
+                  : is_float(self.dtype())       ? DType::Float32
+                                                 : DType::Int64;
   return full(self.sizes(), source.scalar(), compute, self.device()).cast(self.dtype());
 }
 

@@ -1,7 +1,5 @@
 // The formulas' rules for NaN, signed zeros, infinities and wrapping integers, and double against
 // the standard library.
-#include "core/ops/derived_formulas.h"
-
 #include <doctest/doctest.h>
 
 #include <cmath>
@@ -9,6 +7,8 @@
 #include <cstring>
 #include <iterator>
 #include <limits>
+
+#include "core/ops/derived_formulas.h"
 
 namespace formula = fuselet::formula;
 

@@ -1,5 +1,5 @@
-// Whole training steps, decomposed and cleaned, run primitive by primitive on the CPU: the bits of eager mode, step after
-// step.
+// Whole training steps, decomposed and cleaned, run primitive by primitive on the CPU: the bits of eager mode, step
+// after step.
 #include <doctest/doctest.h>
 #include <fuselet/fuselet.h>
 
@@ -57,8 +57,8 @@ void check_same(const std::vector<Tensor>& want, const std::vector<Tensor>& got)
   }
 }
 
-// Records a step, and compares the graph's replay (which is eager mode, kernel by kernel) with the decomposed graph, before
-// each of several steps that go on from each other.
+// Records a step, and compares the graph's replay (which is eager mode, kernel by kernel) with the decomposed graph,
+// before each of several steps that go on from each other.
 void check_training(const RecordedBody& step, const std::vector<std::vector<Tensor>>& batches) {
   RecordedFunction recorded = record(step, batches[0]);
   const ir::Graph& g = recorded.graph();
@@ -71,7 +71,8 @@ void check_training(const RecordedBody& step, const std::vector<std::vector<Tens
   });
   ir::verify(clean, ir::Stage::Passes);
   CHECK(ir::print(ir::parse(ir::print(clean))) == ir::print(clean));
-  MESSAGE(g.nodes.size(), " nodes recorded, ", prims.nodes.size(), " primitives, ", clean.nodes.size(), " after passes");
+  MESSAGE(g.nodes.size(), " nodes recorded, ", prims.nodes.size(), " primitives, ", clean.nodes.size(),
+          " after passes");
   NoGradGuard no_grad;
   for (int i = 1; i <= kSteps; ++i) {
     const std::vector<Tensor>& batch = batches[static_cast<size_t>(i) % batches.size()];
@@ -89,7 +90,8 @@ void check_training(const RecordedBody& step, const std::vector<std::vector<Tens
   }
 }
 
-// A transformer block of the size that fits a test: embeddings, causal attention, layer norm, an MLP with gelu, dropout.
+// A transformer block of the size that fits a test: embeddings, causal attention, layer norm, an MLP with gelu,
+// dropout.
 struct SmallGpt {
   static constexpr int64_t kVocabulary = 11, kTime = 6, kWidth = 8, kHeads = 2;
   nn::Embedding tokens = nn::Embedding(kVocabulary, kWidth), positions = nn::Embedding(kTime, kWidth);
@@ -99,7 +101,8 @@ struct SmallGpt {
 
   std::vector<Tensor> parameters() {
     std::vector<Tensor> all;
-    for (nn::Module* m : std::initializer_list<nn::Module*>{&tokens, &positions, &norm1, &norm2, &qkv, &out, &up, &down}) {
+    for (nn::Module* m :
+         std::initializer_list<nn::Module*>{&tokens, &positions, &norm1, &norm2, &qkv, &out, &up, &down}) {
       for (const Tensor& p : m->parameters()) all.push_back(p);
     }
     return all;

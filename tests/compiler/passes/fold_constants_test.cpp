@@ -9,10 +9,12 @@ TEST_CASE("fold_constants computes operators of constants and puts numbers into 
   check_pass(fold_constants, "  %1: f32[] = full([], 2.0, f32, @cpu)\n  %2: f32[4] = mul(%0, %1)\n  output %2\n",
              "  %1: f32[] = full([], 2.0, f32, @cpu)\n  %2: f32[4] = mul(%0, 2.0)\n  output %2\n");
   // 0.1 of float32 is not 0.1, and 2^0.5 rounds.
-  check_pass(fold_constants, "  %1: f32[] = full([], 0.1, f32, @cpu)\n  %2: f64[] = cast(%1, f64)\n  output %2\n",
-             "  %1: f32[] = full([], 0.1, f32, @cpu)\n  %2: f64[] = full([], 0.10000000149011612, f64, @cpu)\n  output %2\n");
-  check_pass(fold_constants, "  %1: f64[] = full([], 2.0, f64, @cpu)\n  %2: f64[] = pow(%1, 0.5)\n  output %2\n",
-             "  %1: f64[] = full([], 2.0, f64, @cpu)\n  %2: f64[] = full([], 1.4142135623730951, f64, @cpu)\n  output %2\n");
+  check_pass(
+      fold_constants, "  %1: f32[] = full([], 0.1, f32, @cpu)\n  %2: f64[] = cast(%1, f64)\n  output %2\n",
+      "  %1: f32[] = full([], 0.1, f32, @cpu)\n  %2: f64[] = full([], 0.10000000149011612, f64, @cpu)\n  output %2\n");
+  check_pass(
+      fold_constants, "  %1: f64[] = full([], 2.0, f64, @cpu)\n  %2: f64[] = pow(%1, 0.5)\n  output %2\n",
+      "  %1: f64[] = full([], 2.0, f64, @cpu)\n  %2: f64[] = full([], 1.4142135623730951, f64, @cpu)\n  output %2\n");
 }
 
 TEST_CASE("fold_constants keeps dtypes: integers wrap, comparisons give bool") {

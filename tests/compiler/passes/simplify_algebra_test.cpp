@@ -64,7 +64,6 @@ TEST_CASE("simplify_algebra chooses a branch, and adds integer zeros freely") {
              "  %1: b8[] = full([], true, b8, @cpu)\n  %2: f32[4] = clone(%0, false)\n  output %2\n");
   check_pass(simplify_algebra, "  input %1: i64[4] argument \"1\"\n  %2: i64[4] = add(%1, 0)\n  output %2\n",
              "  input %1: i64[4] argument \"1\"\n  %2: i64[4] = clone(%1, false)\n  output %2\n");
-  check_pass(simplify_algebra,
-             "  input %1: b8[4] argument \"1\"\n  %2: f32[4] = where(%1, %0, %0)\n  output %2\n",
+  check_pass(simplify_algebra, "  input %1: b8[4] argument \"1\"\n  %2: f32[4] = where(%1, %0, %0)\n  output %2\n",
              "  input %1: b8[4] argument \"1\"\n  %2: f32[4] = clone(%0, false)\n  output %2\n");
 }
