@@ -101,7 +101,8 @@ bool Rerecording::run(const NodeRule& rule) {
 void Rerecording::record_node(const ir::Node& node, const NodeRule& rule, bool* changed) {
   origin_ = node.origin;
   recorder_.set_origin(&origin_);
-  StateGuard<Device> device(&DispatchState::default_device, from_.meta(node.outputs[0]).device);
+  Device on = node.outputs.empty() ? dispatch_state().default_device : from_.meta(node.outputs[0]).device;
+  StateGuard<Device> device(&DispatchState::default_device, on);
   ir::NodeCall call(node, values_, &cells_);
   if (rule(*this, node, call.get())) {
     *changed = true;
