@@ -120,6 +120,7 @@ void layer_norm_grad(SampleList& s) {
   s.add("two dimensions",
         {s.x({5, 3, 4}), s.x({5, 3, 4}), mean({5, 1, 1}), rstd({5, 1, 1}), s.x({3, 4}), ints({3, 4})});
   s.add("tall", {s.x({70, 3}), s.x({70, 3}), mean({70, 1}), rstd({70, 1}), s.x({3}), ints({3})});
+  s.add("one row", {s.x({6}), s.x({6}), mean({1}), rstd({1}), s.x({6}), ints({6})});
 }
 
 struct LossOptions {

@@ -61,7 +61,7 @@ bool fold_casts(ir::Graph& graph) {
         DType from = g.meta(x).dtype, via = g.meta(inner->outputs[0]).dtype, to = g.meta(node.outputs[0]).dtype;
         if (!is_one_cast(from, via, to)) return false;
         recording.mark_boundaries(node.boundary);
-        call.outs[0] = from == to ? recording.now(x).clone() : recording.now(x).cast(to);
+        call.outs[0] = from == to ? recording.now(x) : recording.now(x).cast(to);
         recording.mark_boundaries(false);
         return true;
       },

@@ -1,6 +1,6 @@
 #include "compiler/passes/forward_identities.h"
 
-#include "compiler/passes/escaping_values.h"
+#include "compiler/ir/escaping_values.h"
 #include "compiler/passes/inspect_nodes.h"
 #include "compiler/trace/rerecord.h"
 
@@ -20,7 +20,7 @@ bool same_strides(const ir::Graph& g, const ir::Node& node) {
 
 bool forward_identities(ir::Graph& graph) {
   bool changed = false;
-  std::vector<bool> escaping = escaping_values(graph);
+  std::vector<bool> escaping = ir::escaping_values(graph);
   graph = trace::rerecord(
       graph,
       [&](trace::Rerecording& recording, const ir::Node& node, Call& call) {

@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <map>
 
+#include "compiler/ir/escaping_values.h"
 #include "compiler/ir/text.h"
-#include "compiler/passes/escaping_values.h"
 #include "compiler/passes/rewrite.h"
 
 namespace fuselet {
@@ -30,7 +30,7 @@ std::string key_of(const ir::Node& node, const Rewrite& rewrite, const std::vect
 
 bool merge_common_subexpressions(ir::Graph& g) {
   Rewrite rewrite(g);
-  std::vector<bool> escaping = escaping_values(g);
+  std::vector<bool> escaping = ir::escaping_values(g);
   std::map<std::string, size_t> seen;
   std::vector<int> advances(g.cells.size(), 0);
   size_t next_advance = 0;

@@ -45,7 +45,7 @@ struct Site {
     const TensorMeta& meta = recording.from().meta(node.outputs[0]);
     bool fits =
         call.is_tensor(i) && call.tensor(i).dtype() == meta.dtype && same_sizes(call.tensor(i).sizes(), meta.sizes);
-    return fits ? call.tensor(i).clone() : Tensor();
+    return fits ? call.tensor(i) : Tensor();
   }
 };
 
@@ -81,10 +81,7 @@ Tensor simplify_sub(const Site& s) {
   return {};
 }
 
-Tensor simplify_neg(const Site& s) {
-  Tensor x = s.operand_of_operand({OpId::neg});
-  return x.defined() ? x.clone() : Tensor();
-}
+Tensor simplify_neg(const Site& s) { return s.operand_of_operand({OpId::neg}); }
 
 Tensor simplify_abs(const Site& s) {
   Tensor x = s.operand_of_operand({OpId::neg, OpId::abs});

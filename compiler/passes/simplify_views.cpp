@@ -3,6 +3,7 @@
 #include "compiler/passes/inspect_nodes.h"
 #include "compiler/trace/edited_call.h"
 #include "compiler/trace/rerecord.h"
+#include "core/ops/reduced_dims.h"
 #include "core/ops/view_geometry.h"
 
 namespace fuselet {
@@ -34,6 +35,7 @@ Tensor merge_views(const trace::Rerecording& recording, const ir::Node& node) {
   if (!inner || inner->op != node.op) return {};
   const Tensor& x = recording.now(value_at(*inner, 0));
   const Dims& sizes = recording.from().meta(node.outputs[0]).sizes;
+  if (node.op == OpId::view && same_sizes(x.sizes(), sizes)) return x;
   switch (node.op) {
     case OpId::view:
       return view_strides(x.sizes(), x.strides(), sizes) ? x.view(sizes) : Tensor();
@@ -85,6 +87,19 @@ Tensor hoist_view(trace::Rerecording& recording, const ir::Node& node, const std
   });
 }
 
+// What a reduction keeps as dimensions of size 1, a view drops.
+Tensor drop_kept_dims(const trace::Rerecording& recording, const ir::Node& node, const std::vector<int>& readers) {
+  const ir::Graph& g = recording.from();
+  const ir::Node* maker = node.op == OpId::view ? maker_of(g, node, 0) : nullptr;
+  if (!maker || op_of(maker->op).kind != OpKind::Reduction || maker->op == OpId::argmax) return {};
+  if (readers[static_cast<size_t>(maker->outputs[0])] != 1 || !std::get<bool>(maker->args[2])) return {};
+  const Tensor& x = recording.now(value_at(*maker, 0));
+  const Dims& dims = dims_at(*maker, 1);
+  DimMask mask = reduced_dims(dims, x.dim(), "view");
+  if (!same_sizes(sizes_without(x.sizes(), mask, false), g.meta(node.outputs[0]).sizes)) return {};
+  return maker->op == OpId::sum ? x.sum(dims) : maker->op == OpId::amax ? x.amax(dims) : x.amin(dims);
+}
+
 // An operand without the expand that broadcasting does as well.
 bool read_through_expand(const trace::Rerecording& recording, const ir::Node& node, Call& call) {
   const TensorMeta& meta = recording.from().meta(node.outputs[0]);
@@ -113,6 +128,7 @@ bool simplify_views(ir::Graph& graph) {
         Tensor simpler =
             changes_nothing(recording.from(), node) ? recording.now(value_at(node, 0)) : merge_views(recording, node);
         if (!simpler.defined()) simpler = hoist_view(recording, node, readers, call);
+        if (!simpler.defined()) simpler = drop_kept_dims(recording, node, readers);
         if (!simpler.defined()) return false;
         call.outs[0] = simpler;
         return true;

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <numeric>
 
+#include "compiler/ir/escaping_values.h"
 #include "compiler/ir/node_call.h"
 #include "core/ops/functions.h"
 
@@ -47,6 +48,11 @@ bool same_layout(DimsView sizes, DimsView a, DimsView b) {
   return true;
 }
 
+bool shares_memory(const Tensor& t, const std::vector<Tensor>& earlier) {
+  return std::any_of(earlier.begin(), earlier.end(),
+                     [&](const Tensor& x) { return x.defined() && x.impl()->storage() == t.impl()->storage(); });
+}
+
 // A copy whose dimensions lie in memory in the order that dense `strides` say.
 Tensor copy_with_strides(const Tensor& t, DimsView strides) {
   if (is_contiguous(t.sizes(), strides)) return t.clone(true);
@@ -64,7 +70,11 @@ Tensor copy_with_strides(const Tensor& t, DimsView strides) {
 }  // namespace
 
 Rerecording::Rerecording(const ir::Graph& from)
-    : from_(from), recorder_(from.name), values_(from.values.size()), layout_matters_(where_layout_matters(from)) {
+    : from_(from),
+      recorder_(from.name),
+      values_(from.values.size()),
+      layout_matters_(where_layout_matters(from)),
+      escaping_(ir::escaping_values(from)) {
   for (const ir::Input& in : from.inputs) {
     values_[static_cast<size_t>(in.value)] = recorder_.add_input(in.kind, in.name, from.meta(in.value));
   }
@@ -91,7 +101,8 @@ bool Rerecording::run(const NodeRule& rule) {
 void Rerecording::record_node(const ir::Node& node, const NodeRule& rule, bool* changed) {
   origin_ = node.origin;
   recorder_.set_origin(&origin_);
-  StateGuard<Device> device(&DispatchState::default_device, from_.meta(node.outputs[0]).device);
+  Device on = node.outputs.empty() ? dispatch_state().default_device : from_.meta(node.outputs[0]).device;
+  StateGuard<Device> device(&DispatchState::default_device, on);
   ir::NodeCall call(node, values_, &cells_);
   if (rule(*this, node, call.get())) {
     *changed = true;
@@ -111,6 +122,8 @@ void Rerecording::record_node(const ir::Node& node, const NodeRule& rule, bool* 
     if (!is_view && layout_matters(old) &&
         (t.impl()->offset() != 0 || !same_layout(meta.sizes, t.strides(), meta.strides))) {
       t = copy_with_strides(t, meta.strides);
+    } else if (!is_view && escaping_[static_cast<size_t>(old)] && shares_memory(t, values_)) {
+      t = t.clone();
     }
     values_[static_cast<size_t>(old)] = t;
   }

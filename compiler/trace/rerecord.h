@@ -5,6 +5,8 @@
 // and outputs stay. Note [Layouts of values]: `view` and `as_strided` depend on the strides of what they read, and a
 // result has the strides that the recording promised. Where that matters, and the new way of computing a value gives
 // other strides than the old, a clone into the old ones is recorded; elsewhere a value takes the strides that it gets.
+// A rule may give an earlier value for a result: where the caller of the graph would see that they are one, it is
+// cloned.
 #pragma once
 #include <functional>
 
@@ -45,7 +47,7 @@ class Rerecording {
   const ir::Graph& from_;
   Recorder recorder_;
   std::vector<Tensor> values_;
-  std::vector<bool> layout_matters_;
+  std::vector<bool> layout_matters_, escaping_;
   std::vector<CellPtr> cells_;
   size_t next_advance_ = 0;
   ir::Origin origin_;  // of the current node

@@ -86,6 +86,12 @@ Dims trailing_dims(const Tensor& x, DimsView normalized) {
   return dims;
 }
 
+// Over all dimensions before the normalized ones; a single row is summed too, so that it comes to +0 where it is -0.
+Tensor sum_of_rows(const Tensor& x, IntList normalized) {
+  bool single = x.sizes().size() == normalized.view().size();
+  return (single ? x.unsqueeze(0) : x).sum_to_size(normalized);
+}
+
 }  // namespace
 
 std::array<Tensor, 3> layer_norm_forward(const Tensor& input, IntList normalized_shape, const Tensor& weight,
@@ -109,8 +115,8 @@ std::array<Tensor, 3> layer_norm_grad(const Tensor& grad_output, const Tensor& i
   Tensor gw = weight.defined() ? g * up(weight) : g;
   Tensor dx = (gw - gw.mean(dims, true) - y * (gw * y).mean(dims, true)) * rstd;
   DType to = weight.defined() ? weight.dtype() : input.dtype();
-  return {down(dx, input.dtype()), down((g * y).sum_to_size(normalized_shape), to),
-          down(g.sum_to_size(normalized_shape), to)};
+  return {down(dx, input.dtype()), down(sum_of_rows(g * y, normalized_shape), to),
+          down(sum_of_rows(g, normalized_shape), to)};
 }
 
 namespace {
@@ -146,9 +152,9 @@ Tensor cross_entropy_forward(const Tensor& input, const Tensor& target, const Te
     Tensor smooth = where(p.valid, -each.mean(1, true), 0);
     loss = loss * (1 - label_smoothing) + smooth * label_smoothing;
   }
-  loss = where(p.valid, loss, 0).squeeze(1);
+  loss = where(p.valid, loss, 0);
   std::string_view how = reduction;
-  if (how == "none") return down(loss, input.dtype());
+  if (how == "none") return down(loss.squeeze(1), input.dtype());
   return down(how == "sum" ? loss.sum() : loss.sum() / p.divisor, input.dtype());
 }
 

@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 """Generates everything that follows from the operator table (core/ops/*.toml).
 
-Run by the build: generate.py --out DIR writes the files, generate.py --list names them. A row that is wrong (unknown type,
+Run by the build: generate.py --out DIR writes the files, generate.py --list names them; --primitives prints the list of
+primitives. A row that is wrong (unknown type,
 a VJP for an argument that does not exist, a name twice) stops the build with the row's name.
 """
 
@@ -10,7 +11,7 @@ import pathlib
 import sys
 
 sys.path.insert(0, str(pathlib.Path(__file__).parent))
-from generator import cpp_api, cpp_tables, python_stubs  # noqa: E402
+from generator import cpp_api, cpp_tables, primitives, python_stubs  # noqa: E402
 from generator.rows import load_rows  # noqa: E402
 
 
@@ -29,8 +30,13 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--out", type=pathlib.Path)
     parser.add_argument("--list", action="store_true")
+    parser.add_argument("--primitives", action="store_true")
     options = parser.parse_args()
-    generated = outputs(load_rows(pathlib.Path(__file__).parent))
+    rows = load_rows(pathlib.Path(__file__).parent)
+    if options.primitives:
+        print(primitives.text(rows), end="")
+        return
+    generated = outputs(rows)
     if options.list:
         print("\n".join(generated))
         return

@@ -2,12 +2,14 @@
 // samples, in all dtypes.
 #include <doctest/doctest.h>
 
+#include <cmath>
 #include <cstring>
-#include <set>
 
 #include "compiler/decompose/decompose.h"
 #include "compiler/ir/legality.h"
+#include "compiler/passes/run_passes.h"
 #include "compiler/replay/interpret.h"
+#include "core/element.h"
 #include "core/generator.h"
 #include "core/ops/functions.h"
 #include "tests/op_samples.h"
@@ -22,7 +24,8 @@ constexpr uint64_t kSeed = 77;
 // A graph of one node, and the tensors that are its inputs.
 class OneNode {
  public:
-  OneNode(const Op& op, const OpSample& sample) {
+  // `specials`: some elements of floating tensors become zeros of both signs, infinities and NaN.
+  OneNode(const Op& op, const OpSample& sample, bool specials) : specials_(specials) {
     std::vector<ir::GraphArg> args;
     std::vector<Arg> boxed;
     for (const OwnedArg& arg : sample.args) {
@@ -42,6 +45,7 @@ class OneNode {
   std::vector<Tensor> inputs;
 
  private:
+  bool specials_;
   ir::GraphArg convert(const Tensor& t) { return input(t); }
   ir::GraphArg convert(const std::vector<Tensor>& list) {
     std::vector<ir::ValueRef> refs;
@@ -63,6 +67,12 @@ class OneNode {
       sizes[d] = 1;
     }
     own.as_strided(sizes, strides).copy_(t.as_strided(sizes, strides, t.impl()->offset()));
+    if (specials_ && is_float(t.dtype())) {
+      constexpr double kSpecials[] = {-0.0, 0.0, -0.0, INFINITY, -0.0, 0.0, NAN, -INFINITY};
+      int64_t held = span_of(t.sizes(), strides);
+      for (int64_t i = 0; i < held; i += 3)
+        store_element(t.dtype(), own.impl()->data(), i, kSpecials[static_cast<size_t>(i / 3 % 8)]);
+    }
     inputs.push_back(own);
     TensorMeta meta{Dims(t.sizes()), strides, 0, t.dtype(), Device{}};
     return {graph.add_input(ir::InputKind::Argument, std::to_string(inputs.size() - 1), meta)};
@@ -95,38 +105,61 @@ std::string first_difference(const std::vector<Tensor>& want, const std::vector<
   return "";
 }
 
-std::string check_sample(const Op& op, const OpSample& sample) {
+std::string check_sample(const Op& op, const OpSample& sample, bool specials) {
   try {
-    OneNode one(op, sample);
+    OneNode one(op, sample, specials);
     ir::Graph prims = decompose(one.graph);
     ir::verify(prims, ir::Stage::Decompose);
     if (op.id == OpId::empty) return "";  // holds what it likes
     std::vector<Tensor> want = replay::interpret(one.graph, one.inputs, {}, {kSeed, 0}, one.graph.outputs);
-    std::vector<Tensor> got = replay::interpret(prims, one.inputs, {}, {kSeed, 0}, prims.outputs);
-    std::string difference = first_difference(want, got);
-    return difference.empty() ? "" : difference + "\n" + ir::print(prims);
+    ir::Graph clean = prims;
+    run_passes(clean, [](std::string_view, const ir::Graph& g, bool) { ir::verify(g, ir::Stage::Decompose); });
+    ir::verify(clean, ir::Stage::Passes);
+    for (const ir::Graph* g : {&prims, &clean}) {
+      std::vector<Tensor> got = replay::interpret(*g, one.inputs, {}, {kSeed, 0}, g->outputs);
+      std::string difference = first_difference(want, got);
+      if (!difference.empty()) return difference + "\n" + ir::print(prims) + "after passes:\n" + ir::print(clean);
+    }
+    return "";
   } catch (const std::exception& e) {
     return concat("throws: ", e.what());
   }
 }
 
-}  // namespace
-
-TEST_CASE("every decomposed operator computes the bits of the eager one") {
+template <class Choose>
+void check_all(Choose choose, bool specials = false) {
   int calls = 0;
   NoGradGuard no_grad;
   for (const Op& op : all_ops()) {
-    if (op.composite) continue;
+    if (op.composite || !choose(op)) continue;
     for (DType dtype : dtypes_of(op)) {
       std::string failure;
       for (const OpSample& sample : samples_of(op, dtype)) {
         ++calls;
         if (!failure.empty()) continue;
-        std::string wrong = check_sample(op, sample);
+        std::string wrong = check_sample(op, sample, specials);
         if (!wrong.empty()) failure = describe(op, sample) + ": " + wrong;
       }
       CHECK_MESSAGE(failure.empty(), failure);
     }
   }
   MESSAGE(calls, " calls");
+}
+
+}  // namespace
+
+TEST_CASE("every operator, decomposed and cleaned, computes the bits of the eager one") {
+  check_all([](const Op&) { return true; });
+}
+
+TEST_CASE("decomposed operators keep zeros' signs, infinities and NaN") {
+  check_all([](const Op&) { return true; }, true);
+}
+
+// Integers that meet a fraction, or are divided, take the default dtype.
+TEST_CASE("decomposed pointwise operators follow another default dtype") {
+  for (DType dtype : {DType::Float64, DType::BFloat16}) {
+    StateGuard<DType> guard(&DispatchState::default_dtype, dtype);
+    check_all([](const Op& op) { return op.kind == OpKind::Pointwise || op.kind == OpKind::Factory; });
+  }
 }

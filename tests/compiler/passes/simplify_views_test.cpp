@@ -88,3 +88,15 @@ TEST_CASE("simplify_views lets operands broadcast by themselves, unless the view
   check_left_alone(simplify_views,
                    "  %1: f32[3, 4]{0, 1} = expand(%0, [3, 4])\n  %2: f32[3, 4] = exp(%1)\n  output %2\n");
 }
+
+TEST_CASE("simplify_views drops the dimensions that a reduction keeps, if nobody needs them") {
+  check_pass(simplify_and_clean,
+             kMatrix + "  %2: f32[1, 6] = sum(%1, [0], true, none)\n  %3: f32[6] = view(%2, [6])\n  output %3\n",
+             kMatrix + "  %2: f32[6] = sum(%1, [0], false, none)\n  output %2\n");
+  check_left_alone(simplify_views, kMatrix +
+                                       "  %2: f32[1, 6] = sum(%1, [0], true, none)\n"
+                                       "  %3: f32[2, 3] = view(%2, [2, 3])\n  output %3\n");
+  check_left_alone(simplify_views, kMatrix +
+                                       "  %2: f32[1, 6] = sum(%1, [0], true, none)\n  %3: f32[6] = view(%2, [6])\n"
+                                       "  output %2\n  output %3\n");
+}

@@ -5,8 +5,8 @@
 
 #include "compiler/ir/graph.h"
 
-namespace fuselet {
+namespace fuselet::ir {
 
-std::vector<bool> escaping_values(const ir::Graph& graph);
+std::vector<bool> escaping_values(const Graph& graph);
 
-}  // namespace fuselet
+}  // namespace fuselet::ir
