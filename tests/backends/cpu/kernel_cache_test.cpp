@@ -13,7 +13,7 @@
 #include <thread>
 
 #include "backends/cpu/jit/kernel_library.h"
-#include "tests/backends/cpu/kernel_builder.h"
+#include "tests/kernel_builder.h"
 #include "tests/backends/cpu/tensors.h"
 
 extern char** environ;

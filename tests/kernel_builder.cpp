@@ -1,4 +1,4 @@
-#include "tests/backends/cpu/kernel_builder.h"
+#include "tests/kernel_builder.h"
 
 #include <cstdio>
 #include <cstdlib>
