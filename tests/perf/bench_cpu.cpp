@@ -11,6 +11,7 @@
 #include "backends/cpu/parallel.h"
 #include "core/dispatch_state.h"
 #include "core/ops/functions.h"
+#include "tests/perf/bench_kernels.h"
 #include "tests/perf/ceilings.h"
 #include "tests/perf/measure.h"
 #include "tests/perf/openblas.h"
@@ -97,7 +98,8 @@ void bench_rows() {
 }
 
 constexpr Bench kBenches[] = {
-    {"matmul", bench_matmul}, {"add_large", bench_add_large}, {"add_small", bench_add_small}, {"rows", bench_rows}};
+    {"matmul", bench_matmul}, {"add_large", bench_add_large}, {"add_small", bench_add_small}, {"rows", bench_rows},
+    {"kernels", bench_kernels}};
 
 }  // namespace
 }  // namespace fuselet::perf

@@ -2,12 +2,17 @@
 
 #include <algorithm>
 
+#include "core/reduction_tree.h"
+
 namespace fuselet::cpu::codegen {
 
 using kernel::Kind;
 using kernel::Statement;
 
 namespace {
+
+// Chunks of a row whose results an array holds; of longer rows a tree that grows.
+constexpr int64_t kHeldChunks = 64;
 
 // The type of one lane.
 const char* lane_type(DType t) { return t == DType::Bool ? "int" : held_type(t); }
@@ -101,12 +106,16 @@ void RowLoops::pass(int p, const std::string& first, const std::string& stop, bo
   }
   auto acc = [&](int i) { return std::string(held_type(NestWriter::accumulator(w_.at(i)))); };
   auto combine = [&](int i) { return std::string(NestWriter::combine_name(w_.at(i))); };
+  // Nests that share the function agree in the length of rows.
+  const int64_t chunks = chunk_count(w_.nest().dims.back());
+  const bool held = chunks > 0 && chunks <= kHeldChunks;
   for (int i : reduces) {
     const std::string number = std::to_string(i);
     if (one_chunk)
       w_.line(acc(i) + " total_" + number + ";");
     else
-      w_.line("Tree<" + acc(i) + ", " + combine(i) + "> tree_" + number + ";");
+      w_.line(held ? acc(i) + " parts_" + number + "[" + std::to_string(chunks) + "];"
+                   : "Tree<" + acc(i) + ", " + combine(i) + "> tree_" + number + ";");
   }
   if (one_chunk) {
     w_.open("");
@@ -130,14 +139,19 @@ void RowLoops::pass(int p, const std::string& first, const std::string& stop, bo
   w_.close("});");
   for (int i : reduces) {
     const std::string number = std::to_string(i);
-    w_.line((one_chunk ? "total_" + number + " = chunk_" + number + ".result();"
-                       : "tree_" + number + ".push(chunk_" + number + ".result());"));
+    const std::string result = "chunk_" + number + ".result()";
+    w_.line(one_chunk ? "total_" + number + " = " + result + ";"
+            : held    ? "parts_" + number + "[first / 512] = " + result + ";"
+                      : "tree_" + number + ".push(" + result + ");");
   }
   w_.close();
   for (int i : reduces) {
     const std::string number = std::to_string(i);
     w_.line("[[maybe_unused]] const " + std::string(held_type(w_.at(i).dtype)) + " " + w_.name(i) + " = " +
-            w_.reduced(i, one_chunk ? "total_" + number : "tree_" + number + ".result()") + ";");
+            w_.reduced(i, one_chunk ? "total_" + number
+                          : held    ? "tree_of_parts<" + combine(i) + ">(parts_" + number + ")"
+                                    : "tree_" + number + ".result()") +
+            ";");
   }
 }
 

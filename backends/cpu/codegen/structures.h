@@ -17,7 +17,7 @@ struct Phase {
 // Elements of the last dim that a pointwise tile has: enough that a tile's own cost does not show.
 inline constexpr int64_t kSegment = 8192;
 // Columns of a tile: sums and a row of each operand stay in the first-level cache.
-inline constexpr int64_t kStrip = 512;
+inline constexpr int64_t kStrip = 2048;
 
 // Writes the functions, named `name` and a suffix, into the writer.
 std::vector<Phase> write_pointwise(NestWriter& w, const std::string& name);

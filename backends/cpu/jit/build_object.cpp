@@ -1,27 +1,27 @@
 #include "backends/cpu/jit/build_object.h"
 
-#include <dlfcn.h>
-#include <stdlib.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <atomic>
-#include <cstdlib>
 #include <fstream>
+#include <sstream>
 #include <thread>
 
 #include "backends/cpu/codegen/emit_kernel.h"
+#include "backends/cpu/jit/disk_cache.h"
 
 namespace fuselet::cpu::jit {
 namespace {
 
-// Loads the object and finds its entry; leaves a remark where that fails.
-void load(const std::string& path, BuiltKernel& kernel) {
-  void* handle = dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
-  if (!handle) {
-    kernel.remark = std::string("the compiled kernel does not load: ") + dlerror();
+// Empty remark: it can be launched.
+void load(const std::string& bytes, BuiltKernel& kernel) {
+  std::string problem;
+  std::shared_ptr<LoadedObject> object = load_object(bytes, problem);
+  if (!object) {
+    kernel.remark = "the compiled kernel does not load: " + problem;
     return;
   }
-  auto object = std::make_shared<LoadedObject>(handle);
   kernel.function = reinterpret_cast<KernelFunction>(object->symbol(codegen::kEntry));
   if (kernel.function)
     kernel.object = std::move(object);
@@ -29,14 +29,22 @@ void load(const std::string& path, BuiltKernel& kernel) {
     kernel.remark = "the compiled kernel has no entry";
 }
 
+bool load_from_disk(const CacheKey& key, BuiltKernel& kernel) {
+  const std::optional<std::string> bytes = find_on_disk(key);
+  if (!bytes) return false;
+  load(*bytes, kernel);
+  if (kernel.function) {
+    kernel.origin = KernelOrigin::DiskCache;
+  } else {
+    kernel = {};
+  }
+  return kernel.function != nullptr;
+}
+
 // A folder of this compilation alone, removed with what is in it.
 class WorkFolder {
  public:
-  WorkFolder() {
-    const char* tmp = std::getenv("TMPDIR");
-    std::string pattern = std::string(tmp && *tmp ? tmp : "/tmp") + "/fuselet-XXXXXX";
-    if (mkdtemp(pattern.data())) path_ = pattern;
-  }
+  WorkFolder() : path_(make_work_folder()) {}
   ~WorkFolder() {
     if (path_.empty()) return;
     for (const char* file : {"/kernel.cpp", "/kernel.so", "/kernel.so.log"}) unlink((path_ + file).c_str());
@@ -49,41 +57,58 @@ class WorkFolder {
   std::string path_;
 };
 
-BuiltKernel build_one(const Toolchain& toolchain, const CacheKey&, const std::string& source) {
+BuiltKernel compile_one(const Toolchain& toolchain, const BuildOrder& order) {
   BuiltKernel kernel;
   if (toolchain.path.empty()) {
     kernel.remark = toolchain.problem;
     return kernel;
   }
   WorkFolder folder;
-  if (folder.path().empty()) {
-    kernel.remark = "no folder for temporary files can be made in TMPDIR";
+  const std::string source_path = folder.path() + "/kernel.cpp", object_path = folder.path() + "/kernel.so";
+  std::ofstream source(source_path);
+  source << *order.source;
+  source.close();
+  if (folder.path().empty() || !source) {
+    kernel.remark = "temporary files can be written neither to the cache nor to TMPDIR";
     return kernel;
   }
-  const std::string source_path = folder.path() + "/kernel.cpp", object_path = folder.path() + "/kernel.so";
-  std::ofstream(source_path) << source;
   const Compilation compilation = compile(toolchain, source_path, object_path);
   kernel.milliseconds = compilation.milliseconds;
-  if (!compilation.succeeded) {
-    kernel.remark = "the C++ compiler failed: " + compilation.messages;
-    return kernel;
+  std::ostringstream bytes;
+  if (compilation.succeeded) {
+    bytes << std::ifstream(object_path, std::ios::binary).rdbuf();
+    load(bytes.str(), kernel);
+  } else {
+    kernel.remark = "the C++ compiler failed";
+    const std::string kept = keep_failure(*order.key, *order.source, compilation.messages);
+    if (!kept.empty()) kernel.remark += " on " + kept;
+    kernel.remark += ": " + compilation.messages;
   }
-  load(object_path, kernel);
+  if (kernel.function) {
+    const std::string problem = store_on_disk(*order.key, bytes.str());
+    if (!problem.empty()) kernel.remark = "not cached on disk: " + problem;
+  }
   return kernel;
 }
 
 }  // namespace
 
-std::vector<BuiltKernel> build_objects(const Toolchain& toolchain, const std::vector<const CacheKey*>& keys,
-                                       const std::vector<const std::string*>& sources) {
-  std::vector<BuiltKernel> built(keys.size());
+std::vector<BuiltKernel> build_objects(const Toolchain& toolchain, const std::vector<BuildOrder>& orders) {
+  std::vector<BuiltKernel> built(orders.size());
+  std::vector<size_t> misses;
+  for (size_t i = 0; i < orders.size(); ++i) {
+    if (!load_from_disk(*orders[i].key, built[i])) misses.push_back(i);
+  }
   std::atomic<size_t> next{0};
   auto work = [&] {
-    for (size_t i; (i = next.fetch_add(1)) < keys.size();) built[i] = build_one(toolchain, *keys[i], *sources[i]);
+    for (size_t k; (k = next.fetch_add(1)) < misses.size();) {
+      const size_t i = misses[k];
+      built[i] = compile_one(toolchain, orders[i]);
+    }
   };
-  const size_t cores = std::max(1u, std::thread::hardware_concurrency());
+  const size_t processors = std::max(1u, std::thread::hardware_concurrency());
   std::vector<std::thread> threads;
-  for (size_t t = 1; t < std::min(cores, keys.size()); ++t) threads.emplace_back(work);
+  for (size_t t = 1; t < std::min(processors, misses.size()); ++t) threads.emplace_back(work);
   work();
   for (std::thread& t : threads) t.join();
   return built;

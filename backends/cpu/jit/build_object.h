@@ -8,8 +8,13 @@
 
 namespace fuselet::cpu::jit {
 
-// One result a key. Never throws for what the machine lacks: the remark says it.
-std::vector<BuiltKernel> build_objects(const Toolchain& toolchain, const std::vector<const CacheKey*>& keys,
-                                       const std::vector<const std::string*>& sources);
+struct BuildOrder {
+  const CacheKey* key;
+  const std::string* source;
+};
+
+// One result an order; what the disk does not hold is compiled, as many at a time as there are processors. Never throws
+// for what the machine lacks: the remark says it.
+std::vector<BuiltKernel> build_objects(const Toolchain& toolchain, const std::vector<BuildOrder>& orders);
 
 }  // namespace fuselet::cpu::jit

@@ -1,21 +1,14 @@
 #include "backends/cpu/jit/kernel_library.h"
 
-#include <dlfcn.h>
-
 #include <condition_variable>
+#include <exception>
 #include <mutex>
 #include <unordered_map>
 
-#include "backends/cpu/codegen/emit_kernel.h"
 #include "backends/cpu/jit/build_object.h"
 #include "backends/cpu/jit/cache_key.h"
-#include "backends/cpu/parallel.h"
 
 namespace fuselet::cpu::jit {
-
-LoadedObject::~LoadedObject() { dlclose(handle_); }
-void* LoadedObject::symbol(const char* name) const { return dlsym(handle_, name); }
-
 namespace {
 
 // An entry is there, without a result, from when the first thread asks for it; others wait for that thread.
@@ -26,7 +19,8 @@ struct Entry {
 
 std::mutex g_mutex;
 std::condition_variable g_built;
-std::unordered_map<std::string, std::shared_ptr<Entry>> g_entries;  // by the key's text
+// By the key's text. Never destroyed: kernels may run while the process ends.
+auto& g_entries = *new std::unordered_map<std::string, std::shared_ptr<Entry>>;
 
 }  // namespace
 
@@ -49,13 +43,15 @@ std::vector<BuiltKernel> build_kernels(std::span<const std::string> sources) {
     }
   }
   if (!own.empty()) {
-    std::vector<const std::string*> texts;
-    std::vector<const CacheKey*> of;
-    for (size_t i : own) {
-      texts.push_back(&sources[i]);
-      of.push_back(&keys[i]);
+    std::vector<BuildOrder> orders;
+    for (size_t i : own) orders.push_back({&keys[i], &sources[i]});
+    std::vector<BuiltKernel> built(own.size());
+    std::exception_ptr error;
+    try {
+      built = build_objects(toolchain, orders);
+    } catch (...) {  // out of memory or threads; those who wait get kernels that are not built
+      error = std::current_exception();
     }
-    std::vector<BuiltKernel> built = build_objects(toolchain, of, texts);
     std::lock_guard lock(g_mutex);
     for (size_t k = 0; k < own.size(); ++k) {
       Entry& entry = *entries[own[k]];
@@ -65,6 +61,7 @@ std::vector<BuiltKernel> build_kernels(std::span<const std::string> sources) {
       if (!entry.kernel.function) g_entries.erase(keys[own[k]].text);
     }
     g_built.notify_all();
+    if (error) std::rethrow_exception(error);
   }
 
   std::vector<BuiltKernel> result(sources.size());

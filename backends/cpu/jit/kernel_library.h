@@ -5,21 +5,10 @@
 #include <string>
 #include <vector>
 
+#include "backends/cpu/jit/loaded_object.h"
 #include "compiler/target.h"
 
 namespace fuselet::cpu::jit {
-
-// A shared object that is loaded as long as this lives.
-class LoadedObject {
- public:
-  explicit LoadedObject(void* handle) : handle_(handle) {}
-  ~LoadedObject();
-  LoadedObject(const LoadedObject&) = delete;
-  void* symbol(const char* name) const;
-
- private:
-  void* handle_;
-};
 
 struct BuiltKernel {
   std::shared_ptr<LoadedObject> object;  // null: it could not be built

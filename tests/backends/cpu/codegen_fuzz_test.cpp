@@ -5,7 +5,7 @@
 
 #include "backends/cpu/interpret_kernel.h"
 #include "backends/threads.h"
-#include "tests/backends/cpu/kernel_builder.h"
+#include "tests/kernel_builder.h"
 #include "tests/backends/cpu/tensors.h"
 
 namespace fuselet::test {

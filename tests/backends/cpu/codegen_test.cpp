@@ -4,7 +4,7 @@
 #include "backends/threads.h"
 #include "core/generator.h"
 #include "core/ops/functions.h"
-#include "tests/backends/cpu/kernel_builder.h"
+#include "tests/kernel_builder.h"
 #include "tests/backends/cpu/tensors.h"
 
 namespace fuselet::test {

@@ -343,9 +343,11 @@ FUSELET_FN void over_lanes(long first, long end, Step step) {
 // start, start + step, …
 template <class V>
 FUSELET_FN V ramp(long start, long step) {
-  V lane;
+  V lane{};
+#pragma GCC unroll 16
   for (int i = 0; i < LaneInfo<V>::kLanes; ++i) lane[i] = i;
-  return lane * step + start;
+  using S = typename LaneInfo<V>::Lane;
+  return lane * (S)step + (S)start;
 }
 
 }  // namespace fuselet::generated

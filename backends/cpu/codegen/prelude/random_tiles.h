@@ -11,7 +11,7 @@
 namespace fuselet::generated {
 
 // Elements of a tile at most; a tile may begin at an odd element of a pair and end within one.
-inline constexpr long kTile = 512;
+inline constexpr long kTile = 2048;
 
 // T: the stored type that the values are rounded to.
 template <class T>

@@ -58,6 +58,30 @@ struct Min {
   static constexpr T kIdentity = kHighest<T>;
 };
 
+// halve_lanes of core/reduction_tree.h, within registers.
+template <class V, int Count, class Combine>
+FUSELET_FN formula::Scalar<V> halve(V (&lanes)[Count], Combine combine) {
+#ifdef __clang__
+  return halve_lanes(lanes, combine);
+#else
+  constexpr int kLanes = formula::kLanes<V>;
+#pragma GCC unroll 8
+  for (int half = Count / 2; half > 0; half /= 2) {
+#pragma GCC unroll 8
+    for (int i = 0; i < half; ++i) lanes[i] = combine(lanes[i], lanes[i + half]);
+  }
+  V value = lanes[0];
+#pragma GCC unroll 8
+  for (int half = kLanes / 2; half > 0; half /= 2) {
+    formula::Ints<V> upper{};
+#pragma GCC unroll 16
+    for (int i = 0; i < kLanes; ++i) upper[i] = (i + half) % kLanes;
+    value = combine(value, __builtin_shuffle(value, upper));
+  }
+  return value[0];
+#endif
+}
+
 // One chunk of a row, of T.
 template <class T, class Combine, int W>
 struct Chunk {
@@ -69,10 +93,11 @@ struct Chunk {
   }
   FUSELET_FN void take(Whole, int k, V v) { lanes[k] = Combine()(lanes[k], v); }
   FUSELET_FN void take(First first, int k, V v) {
-    for (int i = 0; i < W; ++i) v[i] = i < first.count ? v[i] : Combine::template kIdentity<T>;
-    lanes[k] = Combine()(lanes[k], v);
+    using Mask = formula::Ints<V>;
+    const auto inside = ramp<Mask>(0, 1) < (typename LaneInfo<Mask>::Lane)first.count;
+    lanes[k] = Combine()(lanes[k], inside ? v : formula::splat<V>(Combine::template kIdentity<T>));
   }
-  FUSELET_FN T result() { return halve_lanes(lanes, Combine()); }
+  FUSELET_FN T result() { return halve(lanes, Combine()); }
 };
 
 // Chunks of a row, or leaves of columns, in order.
@@ -103,6 +128,11 @@ FUSELET_FN Lanes<T, W> tree_of_leaves(N lanes, const T* leaf, long count, long s
   Tree<Lanes<T, W>, Combine> tree;
   for (long i = 0; i < count; ++i) tree.push(load<W>(lanes, leaf + i * stride));
   return tree.result();
+}
+// The chunks of a row, few enough to be held. Overwrites them.
+template <class Combine, class T, int Count>
+FUSELET_FN T tree_of_parts(T (&parts)[Count]) {
+  return combine_in_order(parts, Count, Combine::template kIdentity<T>, Combine());
 }
 template <class Combine, class T>
 FUSELET_FN T tree_of_chunks(const T* chunk, long count) {
