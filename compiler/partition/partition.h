@@ -87,4 +87,7 @@ Partition partition_save_all(const ir::Graph& joint, size_t num_forward_outputs)
 
 report::PartitionSummary summary_of(const Partition& partition, const ir::Graph& joint);
 
+// The stage's text: the summary and both graphs.
+std::string text_of(const Partition& partition, const ir::Graph& joint);
+
 }  // namespace fuselet
