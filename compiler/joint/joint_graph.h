@@ -8,8 +8,9 @@
 //     -> input %t: tangent; %2 = mul(%x, %w); %3 = mul(%t, %x); output %2; output %3      (gradient of w)
 //
 // Entry: the function has run and its outputs are values of the recording (or tensors from outside); nothing has been
-// put into graph().outputs. The tape ends at tensors that existed before the recording: what lies behind them is the
-// caller's, and their hooks run when the caller's own backward reaches them.
+// put into graph().outputs. It has not called backward() itself: then its recording is a whole step already, and no
+// joint graph. The tape ends at tensors that existed before the recording: what lies behind them is the caller's, and
+// their hooks run when the caller's own backward reaches them. No other thread walks that tape meanwhile.
 #pragma once
 #include <span>
 #include <vector>

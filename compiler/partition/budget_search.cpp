@@ -24,8 +24,9 @@ class BudgetSearch {
       : task_(task), choices_(std::move(choices)), kept_(choices_.size()) {}
 
   std::optional<Partition> run(int64_t budget, int64_t peak) {
+    int64_t floor = lowest_peak_of_fewest_bytes();
     for (size_t i = choices_.size(); i-- > 0;) {
-      std::optional<Partition> p = cheapest(i, peak);
+      std::optional<Partition> p = cheapest(i, std::max(peak, floor));
       if (!p) continue;
       peak = std::min(peak, p->planned_peak);
       if (choices_[i].bytes <= budget) return p;
@@ -39,7 +40,16 @@ class BudgetSearch {
     return *kept_[i];
   }
 
-  // With at most the bytes of choice i and this peak; at the last choice, the lowest peak there is.
+  int64_t lowest_peak_of_fewest_bytes() {
+    int64_t lowest = kept(0).planned_peak;
+    for (int32_t keep_for : kKeepFor) {
+      if (std::optional<Partition> p = carry_out(task_, choices_[0], keep_for))
+        lowest = std::min(lowest, p->planned_peak);
+    }
+    return lowest;
+  }
+
+  // With at most the bytes of choice i and this peak.
   std::optional<Partition> cheapest(size_t i, int64_t peak) {
     if (kept(i).planned_peak <= peak) return kept(i);
     std::optional<Partition> repeated = repeating(i, peak);
@@ -47,13 +57,7 @@ class BudgetSearch {
       if (repeated && choices_[below].cost >= total_cost(*repeated)) break;
       if (kept(below).planned_peak <= peak) return kept(below);
     }
-    if (repeated || i > 0) return repeated;
-    Partition lowest = kept(0);
-    for (int32_t keep_for : kKeepFor) {
-      std::optional<Partition> p = carry_out(task_, choices_[0], keep_for);
-      if (p && p->planned_peak < lowest.planned_peak) lowest = std::move(*p);
-    }
-    return lowest;
+    return repeated;
   }
 
   std::optional<Partition> repeating(size_t i, int64_t peak) {

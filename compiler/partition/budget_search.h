@@ -1,5 +1,6 @@
 // The partition for a memory budget: the cheapest whose saved bytes keep within it and whose planned peak is no larger
-// than that of any larger budget.
+// than that of any larger budget. The one exception: saving the fewest bytes may need a larger peak than saving more,
+// and up to that peak any budget may go.
 //
 // The choices are those of the frontier, from the most bytes down; each stands for the budgets from its bytes up to
 // those of the choice above. Where its peak is too large there are two ways out, and the one that recomputes less is

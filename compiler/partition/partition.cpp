@@ -64,4 +64,8 @@ report::PartitionSummary summary_of(const Partition& p, const ir::Graph& joint) 
   return s;
 }
 
+std::string text_of(const Partition& p, const ir::Graph& joint) {
+  return report::text_of(summary_of(p, joint)) + ir::print(p.forward) + ir::print(p.backward);
+}
+
 }  // namespace fuselet

@@ -76,9 +76,9 @@ struct Partition {
 // (partition/cut_problem.h); where the minimum cut by itself keeps within the budget, that is the answer. Error naming
 // the fewest bytes possible where the budget is below.
 //
-// A smaller budget never has a larger planned peak: a choice that would is passed over, or recomputes values once more
-// instead of keeping them (so merge_common_subexpressions must not run on the backward). Where the fewest bytes that
-// are possible cannot be had without a larger peak, they are had with it.
+// A smaller budget never has a larger planned peak (partition/budget_search.h states the exception): what would is
+// passed over, or computes values more than once instead of keeping them. So merge_common_subexpressions must not run
+// on the backward.
 Partition partition_min_cut(const ir::Graph& joint, size_t num_forward_outputs,
                             std::optional<int64_t> memory_budget = std::nullopt);
 
@@ -86,5 +86,8 @@ Partition partition_min_cut(const ir::Graph& joint, size_t num_forward_outputs,
 Partition partition_save_all(const ir::Graph& joint, size_t num_forward_outputs);
 
 report::PartitionSummary summary_of(const Partition& partition, const ir::Graph& joint);
+
+// The stage's text: the summary and both graphs.
+std::string text_of(const Partition& partition, const ir::Graph& joint);
 
 }  // namespace fuselet

@@ -6,6 +6,7 @@
 
 #include <cstring>
 
+#include "autograd/custom_function.h"
 #include "compiler/replay/interpret.h"
 
 using namespace fuselet;
@@ -121,6 +122,30 @@ TEST_CASE(
   outside.sum().backward();
   CHECK(x.grad().to_vector() == std::vector<double>{2, 4});
   CHECK(hooks == 2);
+}
+
+TEST_CASE("custom functions and writes through views are walked like operators") {
+  Tensor x = row({1, 2, 3}).requires_grad_(true), tangent = row({1, 10, 100});
+  auto body = [](const std::vector<Tensor>& a) {
+    Tensor doubled;
+    {
+      NoGradGuard no_grad;
+      doubled = a[0] * 2;
+    }
+    record_custom_function("double", {a[0]}, {doubled},
+                           [](std::vector<Tensor> g) { return std::vector<Tensor>{g[0] * 2}; });
+    Tensor y = doubled * a[0];
+    y.slice(0, 1, 3).mul_(5);
+    return std::vector<Tensor>{y};
+  };
+  trace::Recorder recorder("custom");
+  JointGraph joint = record_joint(recorder, {x}, body);
+  REQUIRE(joint.gradients.size() == 1);
+  std::vector<Tensor> got = run(joint, recorder, {tangent}, {});
+  CHECK(got[0].to_vector() == std::vector<double>{2, 40, 90});
+  CHECK(got[1].to_vector() == std::vector<double>{4 * 1, 20 * 2 * 10, 20 * 3 * 100});  // of 2 x^2 and 10 x^2
+  body({x})[0].backward(tangent);
+  CHECK(same_bits(got[1], x.grad()));
 }
 
 TEST_CASE("writes into inputs are listed, and their old values stay in the backward") {

@@ -3,100 +3,12 @@
 #include <doctest/doctest.h>
 #include <fuselet/fuselet.h>
 
-#include <cstring>
-
 #include "compiler/decompose/decompose.h"
-#include "compiler/joint/joint_graph.h"
-#include "compiler/partition/partition.h"
-#include "compiler/passes/eliminate_dead_code.h"
-#include "compiler/passes/forward_identities.h"
-#include "compiler/passes/merge_common_subexpressions.h"
-#include "compiler/replay/interpret.h"
+#include "tests/compiler/partition/run_partition.h"
 
 using namespace fuselet;
 
 namespace {
-
-constexpr GeneratorState kDraws{17, 1000};
-
-bool same_bits(const Tensor& a, const Tensor& b) {
-  if (!same_sizes(a.sizes(), b.sizes()) || a.dtype() != b.dtype()) return false;
-  Tensor x = a.contiguous(), y = b.contiguous();
-  return std::memcmp(x.raw_data(), y.raw_data(), static_cast<size_t>(x.numel()) * size_of(x.dtype())) == 0;
-}
-
-struct Recorded {
-  JointGraph joint;
-  std::vector<Tensor> inputs;  // tangents included
-  std::vector<double> cells;
-
-  template <class F>
-  Recorded(const std::vector<Tensor>& args, F&& f) {
-    trace::Recorder recorder("net");
-    for (const Tensor& t : args) recorder.add_argument(t);
-    {
-      trace::RecordingScope scope(recorder);
-      joint = make_joint(recorder, f(args));
-    }
-    NoGradGuard no_grad;
-    manual_seed(99);
-    for (size_t i = 0; i < joint.graph.inputs.size(); ++i) {
-      const TensorMeta& meta = joint.graph.meta(joint.graph.inputs[i].value);
-      bool flows_in = joint.graph.inputs[i].kind == ir::InputKind::Tangent;
-      inputs.push_back(flows_in ? randn(meta.sizes) : recorder.lifted()[i].detach());
-    }
-    for (const CellPtr& c : recorder.cells()) cells.push_back(c->get());
-  }
-};
-
-std::vector<CellPtr> cells_of(const std::vector<double>& values) {
-  std::vector<CellPtr> out;
-  for (double v : values) out.push_back(make_intrusive<HostCell>(v, "cell"));
-  return out;
-}
-
-std::vector<Tensor> run_joint(const Recorded& r, const ir::Graph& g) {
-  NoGradGuard no_grad;
-  return replay::interpret(g, r.inputs, cells_of(r.cells), kDraws, g.outputs);
-}
-
-// Forward outputs, then gradients.
-std::vector<Tensor> run_parts(const Recorded& r, const Partition& p) {
-  NoGradGuard no_grad;
-  std::vector<Tensor> given, tangents;
-  for (size_t i = 0; i < r.inputs.size(); ++i) {
-    bool flows_in = r.joint.graph.inputs[i].kind == ir::InputKind::Tangent;
-    (flows_in ? tangents : given).push_back(r.inputs[i]);
-  }
-  std::vector<Tensor> out = replay::interpret(p.forward, given, cells_of(r.cells), kDraws, p.forward.outputs);
-  std::vector<Tensor> backward_inputs;
-  for (const SavedValue& s : p.saved)
-    backward_inputs.push_back(s.input >= 0 ? r.inputs[static_cast<size_t>(s.input)]
-                                           : out[static_cast<size_t>(s.output)]);
-  backward_inputs.insert(backward_inputs.end(), tangents.begin(), tangents.end());
-  std::vector<double> scalars;
-  for (const SavedScalar& s : p.scalars) scalars.push_back(s.value(r.cells[static_cast<size_t>(s.cell)]));
-  out.resize(p.num_forward_outputs);
-  std::vector<Tensor> gradients =
-      replay::interpret(p.backward, backward_inputs, cells_of(scalars), kDraws, p.backward.outputs);
-  out.insert(out.end(), gradients.begin(), gradients.end());
-  return out;
-}
-
-void check_same(const std::vector<Tensor>& got, const std::vector<Tensor>& expected) {
-  REQUIRE(got.size() == expected.size());
-  for (size_t i = 0; i < got.size(); ++i) CHECK(same_bits(got[i], expected[i]));
-}
-
-ir::Graph cleaned(ir::Graph g) {
-  for (bool changed = true; changed;) {
-    changed = forward_identities(g);
-    changed = merge_common_subexpressions(g) || changed;
-    changed = eliminate_dead_code(g) || changed;
-  }
-  ir::verify(g);
-  return g;
-}
 
 // Every budget from nothing to what the cut saves by itself, in 20 steps.
 void check_all_budgets(const Recorded& r, const ir::Graph& g) {

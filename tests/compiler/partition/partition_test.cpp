@@ -72,6 +72,16 @@ TEST_CASE("one saved value serves several readers: the rest of the chain is comp
   CHECK(p.banned[0].reason.find("contraction") != std::string::npos);
 }
 
+TEST_CASE("the stage's text names what is saved, recomputed and banned, and prints both graphs") {
+  ir::Graph g = joint(kChain);
+  Partition p = partition_min_cut(g, 1, 100);
+  CHECK(text_of(p, g) ==
+        "saved 64 bytes, planned peak 320, budget 100\n  save 0: alive anyway\n  save matmul.3: 64 bytes\n"
+        "  recompute sin.4: cost 128\n  recompute exp.5: cost 128\n"
+        "  banned matmul.3: contraction: arithmetic outweighs the bytes\n" +
+            ir::print(p.forward) + ir::print(p.backward));
+}
+
 TEST_CASE("saving everything saves what the backward reads, and a forward output only once") {
   Partition p = partition_save_all(joint(kChain), 1);
   CHECK(p.saved_bytes == 128);
