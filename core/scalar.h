@@ -33,7 +33,9 @@ class Scalar {
     return category_ == Category::Float ? double_ : static_cast<double>(int_);
   }
   // The same without leaving a mark on the cell: for who only hands the value on.
-  double peek() const { return cell_ ? cell_->peek() : category_ == Category::Float ? double_ : static_cast<double>(int_); }
+  double peek() const {
+    return cell_ ? cell_->peek() : category_ == Category::Float ? double_ : static_cast<double>(int_);
+  }
   int64_t to_int() const { return category_ == Category::Float ? static_cast<int64_t>(to_double()) : int_; }
   const CellPtr& cell() const { return cell_; }
   // Same category and same bits, or the same cell.

@@ -29,8 +29,7 @@ void set_history_inside(const Tensor& t, bool requires_grad, bool is_leaf) {
 }
 
 void match_layer(Call& call) {
-  if (CompiledCall* running = dispatch_state().compiled_call)
-    return static_cast<FunctionCall*>(running)->operate(call);
+  if (CompiledCall* running = dispatch_state().compiled_call) return static_cast<FunctionCall*>(running)->operate(call);
   dispatch_below(Layer::Match, call);
 }
 
@@ -126,8 +125,8 @@ void FunctionCall::before_cell_change(HostCell& cell) { cells_.emplace_back(Cell
 void FunctionCall::operate(Call& call) {
   if (draw_is_given() && (call.op->kind == OpKind::Random || call.op->kind == OpKind::Composite))
     refuse("a random generator other than the default one");
-  Asked asked{StepKind::Operator, call.op, call.in_place, ambient_now(),
-              {call.args, static_cast<size_t>(call.num_args)}};
+  Asked asked{
+      StepKind::Operator, call.op, call.in_place, ambient_now(), {call.args, static_cast<size_t>(call.num_args)}};
   take(step_for(asked), call.outs);
 }
 

@@ -23,7 +23,8 @@ class Handles {
   // True iff `t` is new to the call and as described; then it takes the next handle.
   bool bind(const OutsideTensor& expected, const Tensor& t);
   void add_outside(const Tensor& t, int32_t group);
-  // `root`: whose memory it is, itself or another tensor that the call made; kUndefined for a view of memory from outside.
+  // `root`: whose memory it is, itself or another tensor that the call made; kUndefined for a view of memory from
+  // outside.
   void add_made(Tensor t, Handle root);
   // kUndefined also for a tensor from outside.
   Handle root_of(Handle h) const { return roots_[static_cast<size_t>(h)]; }

@@ -108,8 +108,7 @@ std::shared_ptr<Program> Program::build(Shadow& shadow, const std::vector<const 
     std::vector<ir::ValueId> gradients(graph.outputs.end() - static_cast<std::ptrdiff_t>(later.saved_gradients),
                                        graph.outputs.end());
     graph.outputs.resize(graph.outputs.size() - later.saved_gradients);
-    SplitGraph split =
-        split_backward(graph, later.num_forward, graph.inputs.size() - num_tangents, gradients);
+    SplitGraph split = split_backward(graph, later.num_forward, graph.inputs.size() - num_tangents, gradients);
     later.saved = split.saved;
     later.executable = compile_part(std::move(split.backward), settings);
     program->forward_ = compile_part(std::move(split.forward), settings);
@@ -123,8 +122,7 @@ std::shared_ptr<Program> Program::build(Shadow& shadow, const std::vector<const 
     }
   }
   for (size_t i = 0; i < shadow.cells().size(); ++i) {
-    if (shadow.cells()[i]->was_read() && !compared[i])
-      program->pins_.push_back({static_cast<int32_t>(i), numbers[i]});
+    if (shadow.cells()[i]->was_read() && !compared[i]) program->pins_.push_back({static_cast<int32_t>(i), numbers[i]});
   }
   for (const CellPtr& cell : recorder.cells()) {
     auto at = std::find(shadow.cells().begin(), shadow.cells().end(), cell);

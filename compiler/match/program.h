@@ -13,7 +13,7 @@ namespace fuselet::match {
 
 // What of a call somebody holds when its code has ended.
 struct Survivors {
-  std::vector<Handle> roots;  // whose memory the call made
+  std::vector<Handle> roots;      // whose memory the call made
   std::vector<Handle> with_grad;  // tensors that require grad
   void clear() {
     roots.clear();
@@ -25,11 +25,11 @@ struct Survivors {
 struct LaterBackward {
   std::shared_ptr<const Executable> executable;  // inputs: the saved values, then the gradients of `outputs`
   std::vector<SavedValue> saved;
-  std::vector<Handle> outputs;                  // tensors that get a place on the tape
-  std::vector<TensorMeta> gradients;            // of `outputs`, contiguous
-  std::vector<Handle> leaves;                   // whose gradients it computes
-  std::string failure;  // not empty: why there is no executable, an error for who runs the backward
-  std::vector<int32_t> gradient_of_leaf;        // output of the executable; -1: none flows
+  std::vector<Handle> outputs;            // tensors that get a place on the tape
+  std::vector<TensorMeta> gradients;      // of `outputs`, contiguous
+  std::vector<Handle> leaves;             // whose gradients it computes
+  std::string failure;                    // not empty: why there is no executable, an error for who runs the backward
+  std::vector<int32_t> gradient_of_leaf;  // output of the executable; -1: none flows
   // While it is built: the joint graph's nodes before the backward, and its last outputs that are gradients.
   size_t num_forward = 0, saved_gradients = 0;
 };

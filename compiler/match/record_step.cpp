@@ -87,7 +87,8 @@ const Step& FunctionCall::record(const Asked& asked) {
     if (siblings) {
       reason_ = concat("call ", at_->number + 1, ": ", difference(*siblings, asked, handles_));
     } else if (at_->programs.load(std::memory_order_acquire)) {
-      reason_ = concat("call ", at_->number + 1, ": ", name_of(asked.kind, asked.op), " follows, the function ended here before");
+      reason_ = concat("call ", at_->number + 1, ": ", name_of(asked.kind, asked.op),
+                       " follows, the function ended here before");
     } else {
       reason_ = "first call";
     }

@@ -157,8 +157,8 @@ std::vector<Tensor> Shadow::carry_out(const StepPattern& step, const std::string
       case Arg::Tag::Scalar:
         if (p.role != NumberRole::Compared) {
           size_t k = cells_.size();
-          cells_.push_back(make_intrusive<HostCell>(
-              numbers[k], step.scalar_names[k - static_cast<size_t>(step.first_scalar)]));
+          cells_.push_back(
+              make_intrusive<HostCell>(numbers[k], step.scalar_names[k - static_cast<size_t>(step.first_scalar)]));
           scalars.emplace_back(cells_.back());
         } else if (p.category == Category::Bool) {
           scalars.emplace_back(p.bits != 0);
@@ -198,7 +198,8 @@ std::vector<Tensor> Shadow::carry_out(const StepPattern& step, const std::string
     case StepKind::Backward:
       return run_backward(step, lists);
     case StepKind::Grad:
-      return grad(lists[0], lists[1], lists[2], {step.args[3].bits != 0, step.args[4].bits != 0}, step.args[5].bits != 0);
+      return grad(lists[0], lists[1], lists[2], {step.args[3].bits != 0, step.args[4].bits != 0},
+                  step.args[5].bits != 0);
     case StepKind::SetGrad:
       Tensor(*args[0].tensor).set_grad(args[1].tag == Arg::Tag::None ? Tensor() : *args[1].tensor);
       return {};
@@ -272,8 +273,7 @@ void Shadow::replay(const Step& step, const std::vector<double>& numbers) {
     auto origin = step.results[i].origin;
     if (origin == ResultTensor::Origin::Fresh || origin == ResultTensor::Origin::View) add(results[i]);
   }
-  for (const HistoryChange& h : step.history)
-    history_[static_cast<size_t>(h.handle)] = {h.requires_grad, h.is_leaf};
+  for (const HistoryChange& h : step.history) history_[static_cast<size_t>(h.handle)] = {h.requires_grad, h.is_leaf};
 }
 
 std::vector<Handle> Shadow::leaves_behind(const std::vector<Handle>& outputs) {

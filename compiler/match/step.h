@@ -1,8 +1,8 @@
 // What the code of a compiled function asked for, step by step, in a form that compares fast with what it asks for now.
 //
 // Tensors are named by handles: numbers in the order in which the tensors were met. A tensor from outside gets one when
-// a step first uses it (`outside`), a tensor that a step makes when it is handed out (`results`). The steps of all paths
-// that the function has taken form a tree; the same first steps are stored once.
+// a step first uses it (`outside`), a tensor that a step makes when it is handed out (`results`). The steps of all
+// paths that the function has taken form a tree; the same first steps are stored once.
 #pragma once
 #include <atomic>
 #include <memory>
@@ -95,7 +95,7 @@ struct StepPattern {
   std::vector<LeafGrad> leaf_grads;
   std::vector<ResultTensor> results;
   std::vector<HistoryChange> history;
-  std::vector<Handle> written;  // tensors from outside, or views of them, whose memory the step writes
+  std::vector<Handle> written;   // tensors from outside, or views of them, whose memory the step writes
   std::vector<int32_t> windows;  // groups that must be an input as a flat piece of memory
   std::vector<std::string> scalar_names;
   int32_t draws = 0;

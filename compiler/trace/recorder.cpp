@@ -214,9 +214,8 @@ ir::Origin Recorder::origin_here() const {
     o.backward = true;
     return o;
   }
-  return {{static_cast<int32_t>(graph_.nodes.size())},
-          forced_line_ ? *forced_line_ : current_line(),
-          s.backward_running};
+  return {
+      {static_cast<int32_t>(graph_.nodes.size())}, forced_line_ ? *forced_line_ : current_line(), s.backward_running};
 }
 
 const ir::Node& Recorder::add_node(const Call& call, std::vector<TensorMeta> metas) {

@@ -66,7 +66,8 @@ void add_compile(py::module_& m) {
       .def("ledger", [](const match::Function& f) {
         Ledger l = f.ledger();
         py::list compilations;
-        for (const Compilation& c : l.compilations) compilations.append(py::make_tuple(c.reason, c.line, c.milliseconds));
+        for (const Compilation& c : l.compilations)
+          compilations.append(py::make_tuple(c.reason, c.line, c.milliseconds));
         return py::make_tuple(l.compiled, l.graph_replayed, l.segmented, l.eager, compilations);
       });
 }

@@ -1,8 +1,8 @@
 // Methods of tensors that are no operators: questions, values, autograd.
 #include <new>
 
-#include "core/ops/functions.h"
 #include "core/dispatch_state.h"
+#include "core/ops/functions.h"
 #include "core/recording.h"
 #include "frontend/python/autograd_bindings.h"
 #include "frontend/python/convert.h"

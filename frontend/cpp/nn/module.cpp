@@ -4,8 +4,8 @@
 #include <map>
 #include <set>
 
-#include "core/recording.h"
 #include "core/ops/functions.h"
+#include "core/recording.h"
 
 namespace fuselet::nn {
 namespace {

@@ -213,7 +213,8 @@ TEST_CASE("random numbers are those of eager code") {
     for (size_t k = 0; k < 3; ++k) CHECK(got[k].to_vector() == expected[k].to_vector());
     CHECK(got[0].to_vector() != got[1].to_vector());
     Values c = got[2].to_vector();
-    for (size_t row = 0; row < 4; ++row) CHECK(Values(c.begin() + row * 4, c.begin() + row * 4 + 4) == Values(4, c[row * 4]));
+    for (size_t row = 0; row < 4; ++row)
+      CHECK(Values(c.begin() + row * 4, c.begin() + row * 4 + 4) == Values(4, c[row * 4]));
   }
   // A draw whose result nobody uses counts.
   auto unused = compile(
