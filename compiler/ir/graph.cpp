@@ -2,6 +2,18 @@
 
 namespace fuselet::ir {
 
+const char* name_of(InputKind kind) {
+  switch (kind) {
+    case InputKind::Argument:
+      return "argument";
+    case InputKind::Lifted:
+      return "lifted";
+    case InputKind::Tangent:
+      return "tangent";
+  }
+  return "";
+}
+
 ValueId Graph::add_input(InputKind kind, std::string input_name, TensorMeta meta) {
   ValueId id = static_cast<ValueId>(values.size());
   values.push_back({std::move(meta), -1, static_cast<int32_t>(inputs.size())});

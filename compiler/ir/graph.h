@@ -7,6 +7,7 @@
 // adds to a host cell.
 //
 // Inputs: arguments of the recorded function, in order, and lifted tensors that the function met (parameters, state).
+// A joint graph has tangents besides: the gradients that flow into its forward outputs.
 // Scalars: a constant, or a reference to a cell that is read when its node runs. Random nodes carry the number of their
 // draw counted from the start of the graph.
 #pragma once
@@ -56,7 +57,8 @@ struct Node {
   int32_t draw = -1;
 };
 
-enum class InputKind : uint8_t { Argument, Lifted };
+enum class InputKind : uint8_t { Argument, Lifted, Tangent };
+const char* name_of(InputKind kind);
 struct Input {
   ValueId value;
   InputKind kind;
@@ -85,6 +87,8 @@ struct Graph {
   std::vector<Write> writes;  // into the memory of an input
   std::vector<Write> grads;   // becomes the `.grad` of an input
   int32_t draws = 0;
+  // This is a part of another graph and keeps its numbers: some of those below `draws`, in any order.
+  bool draws_of_whole = false;
 
   ValueId add_input(InputKind kind, std::string input_name, TensorMeta meta);
   // Appends a node; its outputs get the given metas.

@@ -163,6 +163,13 @@ Origin read_origin(LineReader& in) {
   return o;
 }
 
+InputKind read_input_kind(LineReader& in) {
+  for (InputKind kind : {InputKind::Argument, InputKind::Lifted, InputKind::Tangent}) {
+    if (in.try_take(name_of(kind))) return kind;
+  }
+  in.fail_here("argument, lifted or tangent");
+}
+
 class GraphReader {
  public:
   void read_line(LineReader in) {
@@ -183,6 +190,10 @@ class GraphReader {
       CellRef cell{static_cast<int32_t>(in.integer())};
       in.take("by");
       graph_.advances.push_back({static_cast<int32_t>(graph_.nodes.size()), cell, in.number(in.take_until(" "))});
+    } else if (in.try_take("draws ")) {
+      graph_.draws = static_cast<int32_t>(in.integer());
+      in.take("of the whole");
+      graph_.draws_of_whole = true;
     } else if (in.try_take("write ")) {
       graph_.writes.push_back(read_write(in));
     } else if (in.try_take("grad ")) {
@@ -211,8 +222,7 @@ class GraphReader {
     if (static_cast<size_t>(id) != graph_.values.size()) in.fail_here("values numbered in order");
     in.take(":");
     TensorMeta meta = in.type();
-    InputKind kind = in.try_take("argument") ? InputKind::Argument : InputKind::Lifted;
-    if (kind == InputKind::Lifted) in.take("lifted");
+    InputKind kind = read_input_kind(in);
     graph_.add_input(kind, in.quoted(), std::move(meta));
   }
   Write read_write(LineReader& in) {

@@ -15,21 +15,21 @@ std::string number_text(double v) {
   return text.find_first_of(".e") == std::string::npos ? text + ".0" : text;
 }
 
-namespace {
-
-std::string dims_text(DimsView dims) { return to_string(dims); }
-
 // f32[2, 3], with {strides} where the layout is not row-major.
 std::string type_text(const TensorMeta& m) {
-  std::string text = std::string(short_name_of(m.dtype)) + dims_text(m.sizes);
+  std::string text = std::string(short_name_of(m.dtype)) + to_string(m.sizes);
   bool plain = is_contiguous(m.sizes, m.strides) && m.strides == contiguous_strides(m.sizes);
   if (!plain) {
-    std::string strides = dims_text(m.strides);
+    std::string strides = to_string(m.strides);
     text += "{" + strides.substr(1, strides.size() - 2) + "}";
   }
   if (m.device != Device{}) text += "@" + to_string(m.device);
   return text;
 }
+
+namespace {
+
+std::string dims_text(DimsView dims) { return to_string(dims); }
 
 std::string value_text(ValueId v) { return "%" + std::to_string(v); }
 
@@ -72,8 +72,10 @@ std::string origin_text(const Origin& o) {
   return o.line.empty() ? out : out + " @ " + o.line;
 }
 
+}  // namespace
+
 std::string node_text(const Graph& g, const Node& node) {
-  std::string out = "  ";
+  std::string out;
   for (size_t i = 0; i < node.outputs.size(); ++i) {
     out += (i ? ", " : "") + value_text(node.outputs[i]) + ": " + type_text(g.meta(node.outputs[i]));
   }
@@ -81,19 +83,18 @@ std::string node_text(const Graph& g, const Node& node) {
   for (size_t i = 0; i < node.args.size(); ++i) out += (i ? ", " : "") + arg_text(node.args[i]);
   out += ")";
   if (node.draw >= 0) out += " draw " + std::to_string(node.draw);
-  return out + origin_text(node.origin) + "\n";
+  return out + origin_text(node.origin);
 }
-
-}  // namespace
 
 std::string arg_text(const GraphArg& arg) { return std::visit(ArgPrinter{}, arg); }
 
 std::string print(const Graph& g) {
   std::string out = "graph " + quoted(g.name) + " {\n";
   for (const Input& in : g.inputs) {
-    out += "  input " + value_text(in.value) + ": " + type_text(g.meta(in.value)) +
-           (in.kind == InputKind::Argument ? " argument " : " lifted ") + quoted(in.name) + "\n";
+    out += "  input " + value_text(in.value) + ": " + type_text(g.meta(in.value)) + " " + name_of(in.kind) + " " +
+           quoted(in.name) + "\n";
   }
+  if (g.draws_of_whole) out += "  draws " + std::to_string(g.draws) + " of the whole\n";
   for (size_t i = 0; i < g.cells.size(); ++i) out += "  cell $" + std::to_string(i) + " " + quoted(g.cells[i]) + "\n";
   size_t next = 0;
   for (size_t n = 0; n <= g.nodes.size(); ++n) {
@@ -101,7 +102,7 @@ std::string print(const Graph& g) {
       const Advance& a = g.advances[next];
       out += "  advance $" + std::to_string(a.cell.index) + " by " + number_text(a.by) + "\n";
     }
-    if (n < g.nodes.size()) out += node_text(g, g.nodes[n]);
+    if (n < g.nodes.size()) out += "  " + node_text(g, g.nodes[n]) + "\n";
   }
   for (const Write& w : g.writes)
     out += "  write " + value_text(g.inputs[static_cast<size_t>(w.input)].value) + " <- " + value_text(w.value) + "\n";

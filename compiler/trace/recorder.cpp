@@ -2,6 +2,7 @@
 
 #include <atomic>
 
+#include "autograd/grad_node.h"
 #include "compiler/ir/node_call.h"
 #include "core/dispatch_state.h"
 
@@ -19,6 +20,13 @@ TensorMeta meta_of(const Tensor& t) {
   return m;
 }
 
+// Marks a moment on the tape.
+class MarkNode final : public GradNode {
+ public:
+  std::string name() const override { return "mark"; }
+  std::vector<Tensor> apply(std::vector<Tensor>) override { return {}; }
+};
+
 bool is_base(const TensorImpl& t, const AliasGroup& group) {
   return t.offset() == group.offset && same_sizes(t.sizes(), group.base.sizes) &&
          same_sizes(t.strides(), group.base.strides);
@@ -26,7 +34,10 @@ bool is_base(const TensorImpl& t, const AliasGroup& group) {
 
 }  // namespace
 
-Recorder::Recorder(std::string name) : id_(g_next_recording.fetch_add(1)) { graph_.name = std::move(name); }
+Recorder::Recorder(std::string name)
+    : id_(g_next_recording.fetch_add(1)), tape_start_(make_intrusive<MarkNode>()->sequence) {
+  graph_.name = std::move(name);
+}
 
 Recorder& current_recorder() {
   Recording* r = dispatch_state().recording;

@@ -73,6 +73,8 @@ class Recorder final : public Recording {
   // The input that a tensor met outside the recording was lifted to; lifts it if it is new.
   int32_t input_of(const Tensor& t) { return group_of(t).input; }
   const std::vector<CellPtr>& cells() const { return cells_; }
+  // Nodes of the tape with a higher sequence number were made since the recording began.
+  uint64_t tape_start() const { return tape_start_; }
   // Error if a cell has been set since the recording read it: the read happens when the graph runs, so it would see a
   // number that the function set afterwards.
   void check_cells() const;
@@ -86,6 +88,7 @@ class Recorder final : public Recording {
   ir::Origin origin_here() const;
 
   uint64_t id_;
+  uint64_t tape_start_;
   ir::Graph graph_;
   std::unordered_map<const Storage*, AliasGroup> groups_;
   std::vector<const Storage*> group_order_;
