@@ -41,15 +41,13 @@ ir::Graph to_primitives(const ir::Graph& graph, StageDriver& driver) {
   return driver.graph_stage("passes", g, ir::Stage::Passes, cleaned);
 }
 
-}  // namespace
-
-std::shared_ptr<const Executable> compile_graph(const ir::Graph& graph, const CompileOptions& options,
-                                                report::CompileReport* report) {
-  StageDriver driver(graph, options, report);
+// `recorded`: what the graph of primitives was made of.
+std::shared_ptr<const Executable> compile_primitives(const ir::Graph& recorded, ir::Graph primitives,
+                                                     Numerics numerics, StageDriver& driver) {
   plan::ExecutableParts parts;
-  parts.graph = to_primitives(graph, driver);
+  parts.graph = std::move(primitives);
   // What every later stage asks of the graph, worked out once.
-  const lower::GraphFacts facts(parts.graph, options.numerics);
+  const lower::GraphFacts facts(parts.graph, numerics);
   // Which primitives share a loop nest, and which nests a kernel. Nests are scheduled on the way: what fuses is what
   // has a structure.
   const fuse::Fusion fusion = driver.stage(
@@ -72,8 +70,44 @@ std::shared_ptr<const Executable> compile_graph(const ir::Graph& graph, const Co
   parts.memory = driver.stage(
       "plan", [&] { return plan::plan_memory(facts, parts.kernels, parts.order); },
       [&](const plan::MemoryPlan& m) { return plan::print(m, facts); });
-  if (report) summarise(graph, fusion, parts, report);
+  if (driver.report()) summarise(recorded, fusion, parts, driver.report());
   return plan::make_executable(std::move(parts));
+}
+
+}  // namespace
+
+void check_stages(const std::map<std::string, GraphStage>& stages) {
+  for (const auto& [name, run] : stages)
+    FUSELET_CHECK(name == "decompose" || name == "passes", "compile: stages: '", name,
+                  "' cannot be replaced; decompose and passes can");
+}
+
+std::shared_ptr<const Executable> compile_graph(const ir::Graph& graph, const CompileOptions& options,
+                                                report::CompileReport* report) {
+  StageDriver driver(graph, options, report);
+  return compile_primitives(graph, to_primitives(graph, driver), options.numerics, driver);
+}
+
+CompiledJoint compile_joint(const ir::Graph& joint, size_t num_forward_outputs, const CompileOptions& options,
+                            report::CompileReport* report) {
+  StageDriver driver(joint, options, report);
+  const ir::Graph primitives = to_primitives(joint, driver);
+  CompiledJoint out;
+  // What the forward saves, once primitives show what is cheap to compute again.
+  out.partition = driver.stage(
+      "partition", [&] { return partition_min_cut(primitives, num_forward_outputs, options.memory_budget); },
+      [&](const Partition& p) { return text_of(p, primitives); });
+  if (report) {
+    report->partition = summary_of(out.partition, primitives);
+    report->joint = std::make_shared<ir::Graph>(primitives);
+    report->cut = std::make_shared<Partition>(out.partition);
+  }
+  out.forward = compile_primitives(joint, out.partition.forward, options.numerics, driver);
+  report::CompileReport later;
+  StageDriver backward(joint, options, report ? &later : nullptr);
+  out.backward = compile_primitives(joint, out.partition.backward, options.numerics, backward);
+  if (report) append_backward(*report, later);
+  return out;
 }
 
 }  // namespace fuselet

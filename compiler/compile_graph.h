@@ -1,5 +1,5 @@
-// The compiler, graph to executable: decompose, passes, fuse, schedule, lower, codegen, plan. The order of the stages
-// is the list in compile_graph.cpp.
+// The compiler, graph to executable: decompose, passes, partition, fuse, lower, codegen, order, plan. The list in
+// compile_graph.cpp is the order of the stages.
 #pragma once
 #include <functional>
 #include <map>
@@ -7,13 +7,10 @@
 #include <optional>
 #include <string>
 
+#include "compiler/partition/partition.h"
 #include "compiler/plan/executable.h"
 
 namespace fuselet {
-
-namespace report {
-struct CompileReport;
-}
 
 enum class Numerics : uint8_t { Fused, Exact };
 
@@ -24,11 +21,24 @@ struct CompileOptions {
   Numerics numerics = Numerics::Fused;
   // Bytes that the forward may save for a backward that comes later; none: what the min-cut finds.
   std::optional<int64_t> memory_budget;
-  std::map<std::string, GraphStage> stages;  // by name of the stage
+  // By name: decompose, passes.
+  std::map<std::string, GraphStage> stages;
 };
+
+// Error for a stage that there is none of, or that takes no graph to a graph.
+void check_stages(const std::map<std::string, GraphStage>& stages);
 
 // `report` may be null; else every stage leaves its value and its time there.
 std::shared_ptr<const Executable> compile_graph(const ir::Graph& graph, const CompileOptions& options,
                                                 report::CompileReport* report = nullptr);
+
+// A joint graph (compiler/joint/joint_graph.h) as two executables: a forward that saves, and a backward that takes. The
+// report is the forward's; the stages of the backward follow with "backward." before their names.
+struct CompiledJoint {
+  std::shared_ptr<const Executable> forward, backward;
+  Partition partition;
+};
+CompiledJoint compile_joint(const ir::Graph& joint, size_t num_forward_outputs, const CompileOptions& options,
+                            report::CompileReport* report = nullptr);
 
 }  // namespace fuselet

@@ -19,6 +19,7 @@ void summarise(const ir::Graph& recorded, const fuse::Fusion& fusion, const plan
   const ir::Graph& g = parts.graph;
   auto note = [&](int32_t n) { return lower::note_of(g.nodes[static_cast<size_t>(n)]); };
   report->graph = recorded.name;
+  report->drawn = std::make_shared<ir::Graph>(g);
   report->operators = static_cast<int32_t>(recorded.nodes.size());
   report->primitives = static_cast<int32_t>(g.nodes.size());
   for (size_t i = 0; i < parts.kernels.size(); ++i) {
@@ -37,6 +38,24 @@ void summarise(const ir::Graph& recorded, const fuse::Fusion& fusion, const plan
   report->arena_bytes_unshared = parts.memory.unshared_bytes;
   report->writes_in_place = static_cast<int32_t>(parts.order.in_place.size());
   report->writes_copied = static_cast<int32_t>(parts.memory.copied_writes.size());
+}
+
+void append_backward(report::CompileReport& report, const report::CompileReport& backward) {
+  const std::string prefix = "backward.";
+  for (report::StageReport s : backward.stages) {
+    s.name = prefix + s.name;
+    report.stages.push_back(std::move(s));
+  }
+  for (report::KernelReport k : backward.kernels) {
+    k.name = prefix + k.name;
+    report.kernels.push_back(std::move(k));
+  }
+  for (const std::string& c : backward.calls) report.calls.push_back(prefix + c);
+  report.refused.insert(report.refused.end(), backward.refused.begin(), backward.refused.end());
+  report.bytes_unfused += backward.bytes_unfused;
+  report.bytes_fused += backward.bytes_fused;
+  report.arena_bytes += backward.arena_bytes;
+  report.arena_bytes_unshared += backward.arena_bytes_unshared;
 }
 
 }  // namespace fuselet

@@ -10,4 +10,7 @@ namespace fuselet {
 void summarise(const ir::Graph& recorded, const fuse::Fusion& fusion, const plan::ExecutableParts& parts,
                report::CompileReport* report);
 
+// Adds what a later backward amounts to; its stages and kernels are named "backward.…".
+void append_backward(report::CompileReport& report, const report::CompileReport& backward);
+
 }  // namespace fuselet

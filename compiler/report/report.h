@@ -2,9 +2,17 @@
 // partition saves and recomputes, and which nodes run in one kernel. A plain struct: whoever compiles fills it.
 #pragma once
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
+
+namespace fuselet {
+struct Partition;
+namespace ir {
+struct Graph;
+}
+}  // namespace fuselet
 
 namespace fuselet::report {
 
@@ -74,6 +82,10 @@ struct CompileReport {
   int64_t bytes_unfused = 0, bytes_fused = 0;         // memory traffic of all primitives alone, and of the kernels
   int64_t arena_bytes = 0, arena_bytes_unshared = 0;  // of a call, and without any memory serving twice
   int32_t writes_in_place = 0, writes_copied = 0;     // new values of inputs made where they live, or copied there
+
+  // What draw_report.h draws: the graph whose nodes `groups` names, the joint graph of primitives, and its cut.
+  std::shared_ptr<const ir::Graph> drawn, joint;
+  std::shared_ptr<const Partition> cut;
 
   // nullptr if there is none of that name; of several, the last.
   const StageReport* stage(const std::string& name) const;
