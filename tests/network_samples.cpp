@@ -89,6 +89,7 @@ void softmax(SampleList& s) {
   s.add("columns", {s.x({5, 3}), integer(0), kNone});
   s.add("middle", {s.x({2, 5, 3}, Layout::Permuted), integer(-2), kNone});
   s.add("sliced", {s.x({3, 7}, Layout::Sliced), integer(-1), kNone});
+  s.add("single columns", {s.x({2, 37, 1}), integer(1), kNone});
   s.add("0-d", {s.x({}), integer(0), kNone});
   s.add("nothing", {s.x({0, 3}), integer(1), kNone});
   s.add("long", {s.x({2, 600}), integer(1), kNone});
@@ -99,6 +100,7 @@ void softmax_grad(SampleList& s) {
   s.add("rows", {s.x({3, 7}), s.x({3, 7}, Layout::Contiguous, {-2, 0.4}), integer(1)});
   s.add("columns", {s.x({5, 3}, Layout::Permuted), s.x({5, 3}, Layout::Contiguous, {-2, 0.4}), integer(0)});
   s.add("long", {s.x({2, 300}), s.x({2, 300}, Layout::Contiguous, {-2, 0.4}), integer(-1)});
+  s.add("single columns", {s.x({2, 37, 1}), s.x({2, 37, 1}, Layout::Contiguous, {-2, 0.4}), integer(1)});
 }
 
 void layer_norm(SampleList& s) {

@@ -1,8 +1,8 @@
 // softmax, log_softmax and their gradients along one dimension.
 //
-// The tensor is dense (A, L, B) with L the dimension. B = 1: each row by itself, kept in cache. Else vectors of
-// neighbouring columns go through the L rows together. Either way sums and maxima combine as the reductions of the
-// decomposition do.
+// The tensor is dense (A, L, B) with L the dimension. If it is the last one: each row by itself, kept in cache. Else
+// vectors of neighbouring columns go through the L rows together. Either way sums and maxima combine as the reductions
+// of the decomposition do.
 #include <algorithm>
 
 #include "backends/cpu/dense.h"
@@ -18,8 +18,10 @@ constexpr int64_t kSoftmaxGrain = 8192;
 
 struct Slices {
   int64_t outer = 1, length = 1, inner = 1;
+  bool along_rows;  // as reductions see it: a last dimension of size 1 makes columns too
   Slices(const Tensor& t, int64_t dim_arg, const char* op) {
     const int64_t dim = wrap_dim(dim_arg, t.dim(), op);
+    along_rows = dim == std::max<int64_t>(t.dim(), 1) - 1;
     for (int64_t d = 0; d < t.dim(); ++d) {
       (d < dim ? outer : d == dim ? length : inner) *= t.sizes()[static_cast<size_t>(d)].word();
     }
@@ -112,7 +114,7 @@ struct Columns {
 template <class Rule, class T>
 void run(const Slices& s, const T* a, const T* b, T* y) {
   if (s.outer * s.length * s.inner == 0) return;
-  if (s.inner == 1) {
+  if (s.along_rows) {
     parallel_for(s.outer, std::max<int64_t>(kSoftmaxGrain / s.length, 1), [&](int64_t begin, int64_t end) {
       for (int64_t r = begin; r < end; ++r) Rule::row(y + r * s.length, a + r * s.length, b + r * s.length, s.length);
     });

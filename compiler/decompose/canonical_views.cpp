@@ -53,11 +53,60 @@ bool slice(Call& call) {
   return true;
 }
 
+// Entries start, start + step, … (count of them) along `dim`; with `drops`, one entry, and `dim` is gone.
+struct SliceOf {
+  size_t dim;
+  SymInt start, count, step;
+  bool drops;
+
+  SymInt end() const { return start + (count - 1) * step + 1; }
+};
+
+// The slice of a tensor of sizes `whole` in row-major order that (sizes, strides, offset) is.
+std::optional<SliceOf> find_slice(const Dims& whole, const Dims& sizes, const Dims& strides, SymInt offset) {
+  Dims steps = contiguous_strides(whole);
+  for (size_t d = 0; d < whole.size(); ++d) {
+    bool drops = sizes.size() + 1 == whole.size();
+    if (whole[d] == 0 || (!drops && sizes.size() != whole.size())) return std::nullopt;
+    auto fits = [&](size_t k) {  // dimension k of the whole, other than d
+      size_t i = drops && k > d ? k - 1 : k;
+      return sizes[i] == whole[k] && (whole[k] == 1 || strides[i] == steps[k]);
+    };
+    bool others_fit = true;
+    for (size_t k = 0; k < whole.size(); ++k) others_fit &= k == d || fits(k);
+    SymInt count = drops ? SymInt(1) : sizes[d], step = count > 1 ? strides[d] / steps[d] : SymInt(1);
+    if (!others_fit || count == 0 || step == 0 || offset % steps[d] != 0) continue;
+    if (count > 1 && strides[d] % steps[d] != 0) continue;
+    SliceOf slice{d, offset / steps[d], count, step, drops};
+    if (slice.end() <= whole[d]) return slice;
+  }
+  return std::nullopt;
+}
+
+bool lies_in_order(const Tensor& t) { return t.impl()->offset() == 0 && t.is_contiguous(); }
+
+bool as_strided_scatter(Call& call) {
+  const Tensor &self = call.tensor(0), &src = call.tensor(1);
+  if (!lies_in_order(self)) return false;
+  Dims whole(self.sizes());
+  std::optional<SliceOf> s = find_slice(whole, Dims(call.ints(2)), Dims(call.ints(3)), call.sym(4));
+  if (!s) return false;
+  int64_t d = static_cast<int64_t>(s->dim);
+  call.outs[0] = slice_scatter(self, s->drops ? src.unsqueeze(d) : src, d, s->start, s->end(), s->step);
+  return true;
+}
+
 bool as_strided(Call& call) {
   const Tensor& self = call.tensor(0);
   Dims sizes(call.ints(1)), strides(call.ints(2));
   SymInt offset = call.sym(3), count = numel_of(sizes), held = self.impl()->numel();
-  if (self.impl()->offset() != 0 || !self.is_contiguous() || count == 0 || offset + count > held) return false;
+  if (!lies_in_order(self)) return false;
+  if (std::optional<SliceOf> s = find_slice(Dims(self.sizes()), sizes, strides, offset)) {
+    Tensor part = self.slice(static_cast<int64_t>(s->dim), s->start, s->end(), s->step);
+    call.outs[0] = s->drops ? part.view(sizes) : part;
+    return true;
+  }
+  if (count == 0 || offset + count > held) return false;
   std::vector<size_t> order(sizes.size());
   std::iota(order.begin(), order.end(), size_t{0});
   std::stable_sort(order.begin(), order.end(), [&](size_t a, size_t b) { return strides[a] > strides[b]; });
@@ -85,6 +134,8 @@ bool make_view_canonical(Call& call) {
       return slice(call);
     case OpId::as_strided:
       return as_strided(call);
+    case OpId::as_strided_scatter:
+      return as_strided_scatter(call);
     default:
       return false;
   }

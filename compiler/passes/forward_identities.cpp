@@ -12,8 +12,9 @@ bool is_identity(const ir::Graph& g, const ir::Node& node) {
   return g.meta(value_at(node, 0)).dtype == g.meta(node.outputs[0]).dtype;
 }
 
-bool same_strides(const ir::Graph& g, const ir::Node& node) {
-  return same_sizes(g.meta(value_at(node, 0)).strides, g.meta(node.outputs[0]).strides);
+// True iff the operand can stand for the copy where strides and offset are read.
+bool lies_alike(const Tensor& operand, const TensorMeta& copy) {
+  return operand.impl()->offset() == 0 && same_sizes(operand.strides(), copy.strides);
 }
 
 }  // namespace
@@ -25,8 +26,10 @@ bool forward_identities(ir::Graph& graph) {
       graph,
       [&](trace::Rerecording& recording, const ir::Node& node, Call& call) {
         if (!is_identity(recording.from(), node) || escaping[static_cast<size_t>(node.outputs[0])]) return false;
-        if (recording.layout_matters(node.outputs[0]) && !same_strides(recording.from(), node)) return false;
-        call.outs[0] = recording.now(value_at(node, 0));
+        const Tensor& operand = recording.now(value_at(node, 0));
+        const TensorMeta& copy = recording.from().meta(node.outputs[0]);
+        if (recording.layout_matters(node.outputs[0]) && !lies_alike(operand, copy)) return false;
+        call.outs[0] = operand;
         return true;
       },
       &changed);
