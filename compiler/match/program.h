@@ -6,7 +6,8 @@
 #include "compiler/match/handles.h"
 #include "compiler/match/settings.h"
 #include "compiler/match/shadow.h"
-#include "compiler/match/split.h"
+#include "compiler/partition/partition.h"
+#include "compiler/report/report.h"
 #include "compiler/plan/executable.h"
 
 namespace fuselet::match {
@@ -30,8 +31,7 @@ struct LaterBackward {
   std::vector<Handle> leaves;             // whose gradients it computes
   std::string failure;                    // not empty: why there is no executable, an error for who runs the backward
   std::vector<int32_t> gradient_of_leaf;  // output of the executable; -1: none flows
-  // While it is built: the joint graph's nodes before the backward, and its last outputs that are gradients.
-  size_t num_forward = 0, saved_gradients = 0;
+  std::vector<int32_t> number_of_cell;  // of the backward graph
 };
 
 class Program : public std::enable_shared_from_this<Program> {
@@ -48,6 +48,8 @@ class Program : public std::enable_shared_from_this<Program> {
 
   const Executable& executable() const { return *forward_; }
   const LaterBackward* later_backward() const { return backward_ ? &*backward_ : nullptr; }
+  // Of the forward; the stages of a later backward follow, with "backward." before their names.
+  const report::CompileReport& report() const { return report_; }
 
   const Program* next = nullptr;
 
@@ -66,9 +68,11 @@ class Program : public std::enable_shared_from_this<Program> {
     TensorMeta meta;
   };
   void add_backward(Shadow& shadow, const Survivors& survivors);
+  void compile(trace::Recorder& recorder, const CompileSettings& settings);
+  void read_numbers(Shadow& shadow, const std::vector<const StepPattern*>& steps, const std::vector<double>& numbers);
   std::vector<Tensor> inputs_of(const Handles& handles) const;
-  void put_on_tape(const Handles& handles, const std::vector<Tensor>& inputs, std::vector<Tensor> saved_outputs,
-                   std::vector<double> scalars, GeneratorState draws) const;
+  void put_on_tape(const Handles& handles, const std::vector<Tensor>& inputs, std::vector<Tensor> made,
+                   const std::vector<double>& numbers, GeneratorState draws) const;
 
   std::shared_ptr<const Executable> forward_;
   std::vector<Input> inputs_;
@@ -78,6 +82,7 @@ class Program : public std::enable_shared_from_this<Program> {
   std::vector<Handle> with_grad_;
   std::vector<std::pair<Handle, Handle>> views_;  // that survive, and what they are views of for autograd
   std::optional<LaterBackward> backward_;
+  report::CompileReport report_;
   uint64_t draws_ = 0;
   std::string line_;  // of the last step, for errors of the later backward
 };
