@@ -340,14 +340,23 @@ FUSELET_FN void over_lanes(long first, long end, Step step) {
   if (j < end) step(First{end - j}, j);
 }
 
+// 0, 1, …: written out, for vectors made lane by lane are no constants to the compiler.
+template <class V>
+FUSELET_FN V lane_numbers() {
+  constexpr int kLanes = LaneInfo<V>::kLanes;
+  if constexpr (kLanes == 16)
+    return V{0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15};
+  else if constexpr (kLanes == 8)
+    return V{0, 1, 2, 3, 4, 5, 6, 7};
+  else
+    return V{0, 1, 2, 3};
+}
+
 // start, start + step, …
 template <class V>
 FUSELET_FN V ramp(long start, long step) {
-  V lane{};
-#pragma GCC unroll 16
-  for (int i = 0; i < LaneInfo<V>::kLanes; ++i) lane[i] = i;
   using S = typename LaneInfo<V>::Lane;
-  return lane * (S)step + (S)start;
+  return lane_numbers<V>() * (S)step + (S)start;
 }
 
 }  // namespace fuselet::generated

@@ -73,10 +73,7 @@ FUSELET_FN formula::Scalar<V> halve(V (&lanes)[Count], Combine combine) {
   V value = lanes[0];
 #pragma GCC unroll 8
   for (int half = kLanes / 2; half > 0; half /= 2) {
-    formula::Ints<V> upper{};
-#pragma GCC unroll 16
-    for (int i = 0; i < kLanes; ++i) upper[i] = (i + half) % kLanes;
-    value = combine(value, __builtin_shuffle(value, upper));
+    value = combine(value, __builtin_shuffle(value, (lane_numbers<formula::Ints<V>>() + half) & (kLanes - 1)));
   }
   return value[0];
 #endif
@@ -94,7 +91,7 @@ struct Chunk {
   FUSELET_FN void take(Whole, int k, V v) { lanes[k] = Combine()(lanes[k], v); }
   FUSELET_FN void take(First first, int k, V v) {
     using Mask = formula::Ints<V>;
-    const auto inside = ramp<Mask>(0, 1) < (typename LaneInfo<Mask>::Lane)first.count;
+    const auto inside = lane_numbers<Mask>() < (typename LaneInfo<Mask>::Lane)first.count;
     lanes[k] = Combine()(lanes[k], inside ? v : formula::splat<V>(Combine::template kIdentity<T>));
   }
   FUSELET_FN T result() { return halve(lanes, Combine()); }
