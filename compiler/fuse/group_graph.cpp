@@ -16,17 +16,15 @@ GroupGraph::GroupGraph(const lower::GraphFacts& facts)
       base_readers_(facts.graph.values.size()),
       group_of_(facts.graph.nodes.size(), -1),
       members_(facts.graph.nodes.size()),
-      successors_(facts.graph.nodes.size()),
-      is_call_(facts.graph.nodes.size(), false) {
+      successors_(facts.graph.nodes.size()) {
   const ir::Graph& g = facts.graph;
   auto is_view = [&](const ir::Node& node) { return op_of(node.op).kind == OpKind::View; };
   // What loops compute for themselves is needed in memory only by a call or the caller.
   std::vector<bool> in_memory(g.nodes.size(), false);
   for (size_t i = 0; i < g.nodes.size(); ++i) {
-    is_call_[i] = !is_view(g.nodes[i]) && !lower::loop_rule(g, g.nodes[i]);
     in_memory[i] = !facts.is_inlined[i];
     for (ir::ValueId v : g.nodes[i].outputs) in_memory[i] = in_memory[i] || facts.escapes[static_cast<size_t>(v)];
-    if (!is_call_[i]) continue;
+    if (!facts.is_call[i]) continue;
     for (ir::ValueId base : facts.read_by(static_cast<int32_t>(i))) {
       if (facts.node_of(base) >= 0) in_memory[static_cast<size_t>(facts.node_of(base))] = true;
     }
@@ -42,7 +40,7 @@ GroupGraph::GroupGraph(const lower::GraphFacts& facts)
   for (size_t i = 0; i < g.nodes.size(); ++i) {
     const int32_t n = static_cast<int32_t>(i);
     // A draw that nobody reads is computed by no loop.
-    if (is_view(g.nodes[i]) || !in_memory[i] || (!is_call_[i] && stored(std::span(&n, 1)).empty())) continue;
+    if (is_view(g.nodes[i]) || !in_memory[i] || (!facts.is_call[i] && stored(std::span(&n, 1)).empty())) continue;
     group_of_[i] = n;
     members_[i] = {n};
   }

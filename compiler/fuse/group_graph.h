@@ -15,7 +15,7 @@ class GroupGraph {
   std::vector<int32_t> live() const;
   const std::vector<int32_t>& nodes(int32_t group) const { return members_[static_cast<size_t>(group)]; }
   int32_t group_of(int32_t node) const { return group_of_[static_cast<size_t>(node)]; }
-  bool is_call(int32_t group) const { return is_call_[static_cast<size_t>(group)]; }
+  bool is_call(int32_t group) const { return facts_.is_call[static_cast<size_t>(group)]; }
 
   // Bases that the nodes read from memory, each once; and those of their results that must be stored.
   std::vector<ir::ValueId> reads(std::span<const int32_t> nodes) const;
@@ -37,7 +37,6 @@ class GroupGraph {
   std::vector<int32_t> group_of_;
   std::vector<std::vector<int32_t>> members_;
   std::vector<std::vector<int32_t>> successors_;  // of each node, nodes that read its results from memory
-  std::vector<bool> is_call_;
 };
 
 }  // namespace fuselet::fuse

@@ -26,9 +26,11 @@ bool widens(const GraphFacts& facts, const ir::Node& node) {
   return size_of(from.dtype) < size_of(to.dtype);
 }
 
-bool is_inlined_node(const GraphFacts& facts, const ir::Node& node) {
-  if (!loop_rule(facts.graph, node) || node.draw >= 0) return false;
-  return reads_no_memory(facts, node) || widens(facts, node);
+bool is_view(const ir::Node& node) { return op_of(node.op).kind == OpKind::View; }
+
+bool lowers_alone(const GraphFacts& facts, int32_t n) {
+  const ir::Node& node = facts.graph.nodes[static_cast<size_t>(n)];
+  return loop_rule(facts.graph, node) && std::holds_alternative<BuiltNest>(build_nest(facts, {n}, node.outputs));
 }
 
 }  // namespace
@@ -39,6 +41,7 @@ GraphFacts::GraphFacts(const ir::Graph& g, Numerics n)
       base(g.values.size()),
       readers(g.values.size()),
       escapes(g.values.size(), false),
+      is_call(g.nodes.size(), false),
       is_inlined(g.nodes.size(), false),
       advanced(g.nodes.size() * g.cells.size(), 0.0) {
   for (size_t v = 0; v < base.size(); ++v) base[v] = static_cast<ir::ValueId>(v);
@@ -56,11 +59,13 @@ GraphFacts::GraphFacts(const ir::Graph& g, Numerics n)
       std::vector<int32_t>& list = readers[static_cast<size_t>(v)];
       if (list.empty() || list.back() != static_cast<int32_t>(i)) list.push_back(static_cast<int32_t>(i));
     });
-    if (op_of(node.op).kind == OpKind::View) {
+    if (is_view(node)) {
       const ir::ValueId from = std::get<ir::ValueRef>(node.args[0]).id;
       base[static_cast<size_t>(node.outputs[0])] = base[static_cast<size_t>(from)];
+      continue;
     }
-    is_inlined[i] = is_inlined_node(*this, node);
+    is_call[i] = !lowers_alone(*this, static_cast<int32_t>(i));
+    is_inlined[i] = !is_call[i] && node.draw < 0 && (reads_no_memory(*this, node) || widens(*this, node));
   }
   for (ir::ValueId v : g.outputs) escapes[static_cast<size_t>(base[static_cast<size_t>(v)])] = true;
   for (const std::vector<ir::Write>* list : {&g.writes, &g.grads}) {
@@ -71,14 +76,13 @@ GraphFacts::GraphFacts(const ir::Graph& g, Numerics n)
 std::vector<ir::ValueId> GraphFacts::read_by(int32_t n) const {
   std::vector<ir::ValueId> out;
   const ir::Node& node = graph.nodes[static_cast<size_t>(n)];
-  const bool loops = loop_rule(graph, node) != nullptr;
   auto add = [&](ir::ValueId v) {
     if (std::find(out.begin(), out.end(), v) == out.end()) out.push_back(v);
   };
   ir::for_each_operand(node, [&](ir::ValueId v) {
     const ir::ValueId from = base[static_cast<size_t>(v)];
     const int32_t maker = node_of(from);
-    if (!loops || maker < 0 || !is_inlined[static_cast<size_t>(maker)]) return add(from);
+    if (is_call[static_cast<size_t>(n)] || maker < 0 || !is_inlined[static_cast<size_t>(maker)]) return add(from);
     for (ir::ValueId inner : read_by(maker)) add(inner);
   });
   return out;

@@ -141,18 +141,12 @@ void Program::compile(trace::Recorder& recorder, const CompileSettings& settings
     forward_ = compile_graph(graph, options_of(settings), &report_);
     return;
   }
-  Partition parts = partition_min_cut(graph, outputs_.size(), settings.memory_budget);
-  for (const SavedScalar& s : parts.scalars)
+  CompiledJoint joint = compile_joint(graph, outputs_.size(), options_of(settings), &report_);
+  for (const SavedScalar& s : joint.partition.scalars)
     backward_->number_of_cell.push_back(number_of_cell_[static_cast<size_t>(s.cell)]);
-  backward_->saved = std::move(parts.saved);
-  forward_ = compile_graph(parts.forward, options_of(settings), &report_);
-  report::CompileReport later;
-  backward_->executable = compile_graph(parts.backward, options_of(settings), &later);
-  report_.partition = summary_of(parts, graph);
-  for (report::StageReport& stage : later.stages) {
-    stage.name = "backward." + stage.name;
-    report_.stages.push_back(std::move(stage));
-  }
+  backward_->saved = std::move(joint.partition.saved);
+  forward_ = std::move(joint.forward);
+  backward_->executable = std::move(joint.backward);
 }
 
 }  // namespace fuselet::match

@@ -14,6 +14,7 @@ void check_settings(const CompileSettings& s) {
                 "got '",
                 s.mode, "'");
   FUSELET_CHECK(s.recompile_limit > 0, "compile: recompile_limit must be positive, got ", s.recompile_limit);
+  check_stages(s.stages);
 }
 
 namespace match {
@@ -74,6 +75,13 @@ Ledger Function::ledger() const {
   out.compiled = compiled_.load(std::memory_order_relaxed);
   std::lock_guard lock(counting_);
   out.compilations = compilations_;
+  return out;
+}
+
+std::vector<report::CompileReport> Function::reports() const {
+  std::lock_guard lock(compiling_);
+  std::vector<report::CompileReport> out;
+  for (const auto& p : programs_) out.push_back(p->report());
   return out;
 }
 

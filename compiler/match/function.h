@@ -38,6 +38,8 @@ class Function {
 
   void count_call() { compiled_.fetch_add(1, std::memory_order_relaxed); }
   Ledger ledger() const;
+  // What its compilations left, oldest first.
+  std::vector<report::CompileReport> reports() const;
 
  private:
   struct Stopwatch {

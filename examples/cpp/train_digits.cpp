@@ -1,6 +1,10 @@
-// Trains an MLP or a small CNN on handwritten digits and prints the accuracy on a fifth that it has not seen.
+// Trains an MLP or a small CNN on handwritten digits, its step compiled, eager, or both, and prints the accuracy on a
+// fifth that it has not seen.
+#include <fuselet/compile.h>
 #include <fuselet/fuselet.h>
 
+#include <algorithm>
+#include <chrono>
 #include <filesystem>
 #include <memory>
 
@@ -56,13 +60,116 @@ Score evaluate(nn::Module& model, const data::Dataset& examples) {
   return {loss, right / static_cast<double>(examples.size())};
 }
 
+// A model with all that trains it. Two of one seed start alike and see the same batches.
+struct Training {
+  nn::Sequential model;
+  data::DataLoader loader;
+  optim::AdamW optimizer;
+  optim::CosineAnnealingLR scheduler;
+
+  Training(const std::string& name, const data::Subset& examples, uint64_t seed, int64_t epochs)
+      : model(make_seeded(name, seed)),
+        loader(examples, {.batch_size = 32, .shuffle = true, .seed = seed, .drop_last = true}),
+        optimizer(model.parameters(), {.lr = 3e-3}),
+        scheduler(optimizer, epochs * loader.num_batches()) {}
+
+  static nn::Sequential make_seeded(const std::string& name, uint64_t seed) {
+    manual_seed(seed);
+    return make_model(name);
+  }
+
+  Tensor step(const data::Example& batch) {
+    optimizer.zero_grad();
+    Tensor loss = nn::functional::cross_entropy(model(batch[0]), batch[1]);
+    loss.backward();
+    optimizer.step();
+    return loss;
+  }
+};
+
+struct Outcome {
+  double accuracy = 0, images_per_second = 0;
+};
+
+// Trains for the epochs that are left; `step` gives the loss of a batch.
+template <class Step>
+Outcome train(const Arguments& arguments, const std::string& label, Training& t, const data::Dataset& held_out,
+              const Step& step) {
+  using Clock = std::chrono::steady_clock;
+  const int64_t epochs = arguments.count("epochs");
+  Checkpoint checkpoint{.model = &t.model, .optimizer = &t.optimizer, .scheduler = &t.scheduler, .loader = &t.loader};
+  std::vector<double> speeds;
+  for (int64_t epoch = t.loader.epoch(); epoch < epochs; epoch = t.loader.epoch()) {
+    t.model.train();
+    ProgressBar bar(t.loader.num_batches(),
+                    {.label = concat(label, " epoch ", epoch + 1), .quiet = arguments.text("progress") == "off"});
+    double total = 0;
+    int64_t images = 0;
+    const Clock::time_point start = Clock::now();
+    for (const data::Example& batch : t.loader) {
+      const double loss = step(batch).item();
+      t.scheduler.step();
+      total += loss;
+      images += batch[0].size(0);
+      bar.update(1, loss);
+    }
+    bar.finish();
+    speeds.push_back(static_cast<double>(images) / std::chrono::duration<double>(Clock::now() - start).count());
+    Score score = evaluate(t.model, held_out);
+    std::printf("%s epoch %2lld  training loss %.4f  test loss %.4f  test accuracy %.4f  %.0f images/s\n", label.c_str(),
+                static_cast<long long>(epoch + 1), total / static_cast<double>(t.loader.num_batches()), score.loss,
+                score.accuracy, speeds.back());
+    std::fflush(stdout);
+    if (!arguments.text("save").empty()) {
+      checkpoint.user.values["model"] = arguments.text("model");
+      save_checkpoint(arguments.text("save"), checkpoint);
+    }
+  }
+  std::sort(speeds.begin(), speeds.end());
+  return {evaluate(t.model, held_out).accuracy, speeds.empty() ? 0 : speeds[speeds.size() / 2]};
+}
+
+// How a step was compiled, from its report and ledger.
+void print_summary(const report::CompileReport& report, const Ledger& ledger) {
+  double milliseconds = 0;
+  for (const Compilation& c : ledger.compilations) milliseconds += c.milliseconds;
+  std::printf("compiled step: %d operators -> %d primitives -> %zu kernels and %zu calls of products and the like\n",
+              report.operators, report.primitives, report.kernels.size(), report.calls.size());
+  std::printf("  memory traffic of the kernels %.1f KiB instead of %.1f KiB; arena %.1f KiB instead of %.1f KiB\n",
+              static_cast<double>(report.bytes_fused) / 1024, static_cast<double>(report.bytes_unfused) / 1024,
+              static_cast<double>(report.arena_bytes) / 1024, static_cast<double>(report.arena_bytes_unshared) / 1024);
+  if (report.partition)
+    std::printf("  %lld bytes saved for the backward, %zu values recomputed\n",
+                static_cast<long long>(report.partition->saved_bytes), report.partition->recomputed.size());
+  else
+    std::printf("  forward, backward and update are one graph: nothing is saved between two calls\n");
+  std::printf("  compiled in %.0f ms; %lld compiled calls, %lld eager, %zu compilations\n", milliseconds,
+              static_cast<long long>(ledger.compiled), static_cast<long long>(ledger.eager),
+              ledger.compilations.size());
+  for (const Compilation& c : ledger.compilations)
+    std::printf("    %s%s%s\n", c.reason.c_str(), c.line.empty() ? "" : " at ", c.line.c_str());
+}
+
+void resume(const Arguments& arguments, Training& t) {
+  State user = load_checkpoint(arguments.text("resume"), {.model = &t.model,
+                                                          .optimizer = &t.optimizer,
+                                                          .scheduler = &t.scheduler,
+                                                          .loader = &t.loader});
+  if (user.get_text("model") != arguments.text("model")) fail("the checkpoint holds the model ", user.get_text("model"));
+  std::printf("resumed after epoch %lld\n", static_cast<long long>(t.loader.epoch()));
+}
+
 int run(const Arguments& arguments) {
-  const std::string& name = arguments.text("model");
+  const std::string &name = arguments.text("model"), &mode = arguments.text("mode");
   if (name != "mlp" && name != "cnn") arguments.refuse("--model takes mlp or cnn");
+  if (mode != "eager" && mode != "compiled" && mode != "both")
+    arguments.refuse("--mode takes eager, compiled or both");
+  const bool resumes = !arguments.text("resume").empty();
+  if (mode == "both" && (resumes || !arguments.text("save").empty()))
+    arguments.refuse("--save and --resume are for one training; say --mode eager or --mode compiled");
   if (int64_t threads = arguments.integer("threads"); threads > 0) set_num_threads(static_cast<int>(threads));
-  uint64_t seed = static_cast<uint64_t>(arguments.integer("seed"));
-  int64_t epochs = arguments.count("epochs");
-  manual_seed(seed);
+  const auto seed = static_cast<uint64_t>(arguments.integer("seed"));
+  const int64_t epochs = arguments.count("epochs");
 
   fs::path folder = find_data(arguments.text("data"));
   Tensor images = data::read_idx(folder / "digits-images.idx3-ubyte"),
@@ -72,47 +179,28 @@ int run(const Arguments& arguments) {
   // The split is the same for every seed, so that accuracies compare.
   int64_t held_out = digits.size() / 5;
   std::vector<data::Subset> parts = data::random_split(digits, {digits.size() - held_out, held_out}, 2024);
-  data::DataLoader loader(parts[0], {.batch_size = 32, .shuffle = true, .seed = seed, .drop_last = true});
-
-  nn::Sequential model = make_model(name);
-  optim::AdamW optimizer(model.parameters(), {.lr = 3e-3});
-  optim::CosineAnnealingLR scheduler(optimizer, epochs * loader.num_batches());
   std::printf("%s, %lld training and %lld test images\n%s", name.c_str(), static_cast<long long>(parts[0].size()),
-              static_cast<long long>(parts[1].size()), to_string(model).c_str());
+              static_cast<long long>(parts[1].size()), to_string(make_model(name)).c_str());
 
-  Checkpoint checkpoint{.model = &model, .optimizer = &optimizer, .scheduler = &scheduler, .loader = &loader};
-  if (!arguments.text("resume").empty()) {
-    State user = load_checkpoint(arguments.text("resume"), checkpoint);
-    if (user.get_text("model") != name) fail("the checkpoint holds the model ", user.get_text("model"));
-    std::printf("resumed after epoch %lld\n", static_cast<long long>(loader.epoch()));
+  Outcome eager, compiled;
+  if (mode != "compiled") {
+    Training t(name, parts[0], seed, epochs);
+    if (resumes) resume(arguments, t);
+    eager = train(arguments, "eager", t, parts[1], [&](const data::Example& batch) { return t.step(batch); });
   }
-
-  for (int64_t epoch = loader.epoch(); epoch < epochs; epoch = loader.epoch()) {
-    model.train();
-    ProgressBar bar(loader.num_batches(),
-                    {.label = concat("epoch ", epoch + 1), .quiet = arguments.text("progress") == "off"});
-    double total = 0;
-    for (const data::Example& batch : loader) {
-      optimizer.zero_grad();
-      Tensor loss = nn::functional::cross_entropy(model(batch[0]), batch[1]);
-      loss.backward();
-      optimizer.step();
-      scheduler.step();
-      total += loss.item();
-      bar.update(1, loss.item());
-    }
-    bar.finish();
-    Score score = evaluate(model, parts[1]);
-    std::printf("epoch %2lld  training loss %.4f  test loss %.4f  test accuracy %.4f\n",
-                static_cast<long long>(epoch + 1), total / static_cast<double>(loader.num_batches()), score.loss,
-                score.accuracy);
-    std::fflush(stdout);
-    if (!arguments.text("save").empty()) {
-      checkpoint.user.values["model"] = name;
-      save_checkpoint(arguments.text("save"), checkpoint);
-    }
+  if (mode != "eager") {
+    Training t(name, parts[0], seed, epochs);
+    if (resumes) resume(arguments, t);
+    auto step = compile([&](const data::Example& batch) { return t.step(batch); }, {.name = "digits_step"});
+    compiled = train(arguments, "compiled", t, parts[1], step);
+    if (compiled.images_per_second > 0) print_summary(step.report(), step.ledger());
   }
-  std::printf("test accuracy %.4f\n", evaluate(model, parts[1]).accuracy);
+  if (mode == "both") {
+    std::printf("eager %.0f images/s, compiled %.0f images/s: %.2f times\n", eager.images_per_second,
+                compiled.images_per_second, compiled.images_per_second / eager.images_per_second);
+    std::printf("test accuracy eager %.4f, compiled %.4f\n", eager.accuracy, compiled.accuracy);
+  }
+  std::printf("test accuracy %.4f\n", mode == "eager" ? eager.accuracy : compiled.accuracy);
   return 0;
 }
 
@@ -121,6 +209,7 @@ int run(const Arguments& arguments) {
 int main(int argc, char** argv) {
   Arguments arguments("train_digits", "trains a classifier of handwritten digits");
   arguments.add("model", "cnn", "mlp or cnn");
+  arguments.add("mode", "compiled", "eager, compiled, or both after one another");
   arguments.add("epochs", "20", "passes over the training images");
   arguments.add("seed", "0", "of weights, dropout and order");
   arguments.add("threads", "0", "worker threads, 0 for all cores");

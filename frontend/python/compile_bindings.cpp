@@ -3,6 +3,7 @@
 #include "compiler/match/call.h"
 #include "frontend/python/gil.h"
 #include "frontend/python/python_error.h"
+#include "frontend/python/report_bindings.h"
 #include "frontend/python/tensor_caster.h"
 
 namespace fuselet::python {
@@ -60,9 +61,11 @@ py::object call(match::Function& function, const py::object& f, const py::tuple&
 }  // namespace
 
 void add_compile(py::module_& m) {
+  add_reports(m);
   py::class_<match::Function, std::shared_ptr<match::Function>>(m, "CompiledFunction")
       .def(py::init(&make_function))
       .def("call", call)
+      .def("reports", &match::Function::reports)
       .def("ledger", [](const match::Function& f) {
         Ledger l = f.ledger();
         py::list compilations;

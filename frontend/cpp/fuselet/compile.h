@@ -47,6 +47,13 @@ class Compiled {
     }
   }
   Ledger ledger() const { return function_->ledger(); }
+  // What the latest compilation left: every stage's value and time, kernels with their sources, what did not fuse and
+  // why, bytes. Error before the first call.
+  report::CompileReport report() const {
+    std::vector<report::CompileReport> all = function_->reports();
+    FUSELET_CHECK(!all.empty(), "report: '", settings().name, "' has not been called yet");
+    return std::move(all.back());
+  }
   const CompileSettings& settings() const { return function_->settings(); }
 
  private:

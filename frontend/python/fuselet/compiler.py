@@ -126,6 +126,22 @@ def stats(compiled):
     return Stats(*calls, [Compilation(*c) for c in compilations])
 
 
+def reports(compiled):
+    """A CompileReport for each compilation of what fuselet.compile() has returned, oldest first."""
+    return _handle_of(compiled).reports()
+
+
+def report(compiled):
+    """The CompileReport of the latest compilation: str() sums it up; stages, kernels, refused and draw() show it all.
+
+    RuntimeError before the first call.
+    """
+    all_of_them = reports(compiled)
+    if not all_of_them:
+        raise RuntimeError("report: the compiled function has not been called yet")
+    return all_of_them[-1]
+
+
 def _handle_of(compiled):
     made = getattr(type(compiled), "_compiled", compiled)
     handle = getattr(made, "_handle", None)

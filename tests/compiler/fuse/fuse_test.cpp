@@ -194,6 +194,17 @@ TEST_CASE("a gather reads at the index, also what its own kernel computes") {
   CHECK(gathers);
 }
 
+TEST_CASE("what no loop structure can reduce in eager's order is a call") {
+  Fused f(R"(
+  input %0: f32[4, 3, 5] argument "x"
+  %1: f32[4, 3, 5] = relu(%0)
+  %2: f32[3] = sum(%1, [0, 2], false, none)
+  output %2
+)");
+  CHECK(f.kernels() == 1);
+  CHECK(f.fusion.calls == std::vector<int32_t>{1});
+}
+
 TEST_CASE("empty tensors lower") {
   Fused f(R"(
   input %0: f32[0, 5] argument "x"
