@@ -20,13 +20,20 @@ bool decompose_call(Call& call) {
   return make_dtypes_explicit(call) || make_view_canonical(call) || make_source_canonical(call);
 }
 
+// Rounding is what the program asks for in a copy into 16 bits, and random numbers are the same however they are
+// compiled.
+bool rounds_by_itself(const Op& op) {
+  bool source = op.kind == OpKind::Factory || op.kind == OpKind::Random;
+  return op.id == OpId::copy || (source && !decomposition_of(op));
+}
+
 }  // namespace
 
 ir::Graph decompose_once(const ir::Graph& graph, bool* changed) {
   return trace::rerecord(
       graph,
       [](trace::Rerecording& recording, const ir::Node&, Call& call) {
-        recording.mark_boundaries(true);
+        recording.mark_boundaries(!rounds_by_itself(*call.op));
         bool replaced = decompose_call(call);
         recording.mark_boundaries(false);
         return replaced;

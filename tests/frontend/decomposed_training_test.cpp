@@ -167,3 +167,24 @@ TEST_CASE("decomposed GPT steps compute the bits of eager ones") {
       },
       batches);
 }
+
+TEST_CASE("decomposed bfloat16 steps compute the bits of eager ones") {
+  manual_seed(3);
+  auto parameter = [](std::initializer_list<SymInt> sizes) {
+    return (randn(sizes) * 0.3).cast(kBFloat16).requires_grad_();
+  };
+  Tensor w1 = parameter({16, 12}), b1 = parameter({16}), gain = parameter({16}), w2 = parameter({5, 16}), b2 = parameter({5});
+  optim::AdamW optimizer({w1, b1, gain, w2, b2}, {.lr = 0.02});
+  std::vector<std::vector<Tensor>> batches;
+  for (int i = 0; i < 3; ++i) batches.push_back({randn({7, 12}).cast(kBFloat16), randint(0, 5, {7})});
+  check_training(
+      [&](const std::vector<Tensor>& batch) {
+        optimizer.zero_grad();
+        Tensor h = layer_norm(silu(linear(batch[0], w1, b1)), {16}, gain);
+        Tensor loss = cross_entropy(linear(dropout(h, 0.2), w2, b2), batch[1]);
+        loss.backward();
+        optimizer.step();
+        return std::vector<Tensor>{loss, softmax(h, 1)};
+      },
+      batches);
+}

@@ -156,6 +156,24 @@ TEST_CASE("decomposed operators keep zeros' signs, infinities and NaN") {
   check_all([](const Op&) { return true; }, true);
 }
 
+TEST_CASE("a class out of range stays an error, a negative one too") {
+  ir::Graph prims = decompose(ir::parse(R"(graph "g" {
+  input %0: f32[2, 3] argument "0"
+  input %1: i64[2] argument "1"
+  %2: f32[] = cross_entropy_forward(%0, %1, none, "mean", -100, 0.0)
+  output %2
+}
+)"));
+  SampleNumbers numbers(1);
+  Tensor logits = sample_tensor({2, 3}, DType::Float32, numbers);
+  auto run = [&](double first, double second) {
+    return replay::interpret(prims, {logits, tensor_of({2}, DType::Int64, {first, second})}, {}, {}, prims.outputs);
+  };
+  CHECK_NOTHROW(run(2, -100));
+  CHECK_THROWS_AS(run(0, 3), Error);
+  CHECK_THROWS_AS(run(-1, 0), Error);
+}
+
 // Integers that meet a fraction, or are divided, take the default dtype.
 TEST_CASE("decomposed pointwise operators follow another default dtype") {
   for (DType dtype : {DType::Float64, DType::BFloat16}) {

@@ -39,6 +39,11 @@ TEST_CASE("a cast of the program is no boundary, and a boundary of the text stay
           "  %1: bf16[4] = cast(%0, bf16)\n  %2: f32[4] = cast(%1, f32) boundary\n  output %2\n");
 }
 
+TEST_CASE("a copy into 16 bits rounds because the program says so") {
+  becomes(kHalf + "  input %1: f32[4] argument \"1\"\n", "  %2: bf16[4] = copy(%0, %1)\n  output %2\n",
+          "  %2: bf16[4] = cast(%1, bf16)\n  %3: bf16[4] = clone(%2, false)\n  output %3\n");
+}
+
 TEST_CASE("narrow integers are calculated in int64") {
   becomes(kBytes, "  %1: i8[4] = add(%0, 3)\n  output %1\n",
           "  %1: i64[4] = cast(%0, i64)\n  %2: i64[4] = add(%1, 3)\n  %3: i8[4] = cast(%2, i8)\n  output %3\n");
@@ -82,7 +87,7 @@ TEST_CASE("sources are written out, and counts are in int64 from 0") {
           "  %1: i64[2] = arange(2, none, 1, i64, @cpu)\n  %2: f64[2] = cast(%1, f64)\n  %3: f64[2] = mul(%2, 0.5)\n"
           "  %4: f64[2] = add(%3, 2.0)\n  %5: f32[2] = cast(%4, f32)\n  output %5\n");
   becomes(kFloat, "  %1: bf16[2] = randn([2], bf16, none) draw 0\n  output %1\n",
-          "  %1: f32[2] = randn([2], f32, @cpu) draw 0\n  %2: bf16[2] = cast(%1, bf16) boundary\n  output %2\n");
+          "  %1: f32[2] = randn([2], f32, @cpu) draw 0\n  %2: bf16[2] = cast(%1, bf16)\n  output %2\n");
 }
 
 TEST_CASE("a value whose strides are read keeps them, any other takes what comes") {
