@@ -69,6 +69,13 @@ void Function::check_limit(const std::string& reason) const {
        "th time, but recompile_limit is ", settings_.recompile_limit, "; now: ", reason, "; before:", list);
 }
 
+std::vector<report::CompileReport> Function::reports() const {
+  std::lock_guard lock(compiling_);
+  std::vector<report::CompileReport> out;
+  for (const auto& p : programs_) out.push_back(p->report());
+  return out;
+}
+
 Ledger Function::ledger() const {
   Ledger out;
   out.compiled = compiled_.load(std::memory_order_relaxed);

@@ -38,6 +38,8 @@ class Function {
 
   void count_call() { compiled_.fetch_add(1, std::memory_order_relaxed); }
   Ledger ledger() const;
+  // Of the programs, in the order in which they were compiled.
+  std::vector<report::CompileReport> reports() const;
 
  private:
   struct Stopwatch {

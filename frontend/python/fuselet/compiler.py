@@ -126,6 +126,28 @@ def stats(compiled):
     return Stats(*calls, [Compilation(*c) for c in compilations])
 
 
+class Report(typing.NamedTuple):
+    """What a compilation has left: (name, text, milliseconds) of each stage, and what the partition saves."""
+
+    graph: str
+    stages: list
+    partition: str
+
+    @property
+    def text(self):
+        """All of it."""
+        parts = [f"== {name} ({milliseconds:.2f} ms)\n{text}" for name, text, milliseconds in self.stages]
+        return "\n".join([f"graph {self.graph}", *parts, *([f"== partition\n{self.partition}"] if self.partition else [])])
+
+
+def report(compiled):
+    """The Report of the program compiled last; RuntimeError if there is none yet."""
+    reports = _handle_of(compiled).reports()
+    if not reports:
+        raise RuntimeError("report: nothing has been compiled yet; call the function first")
+    return Report(*reports[-1])
+
+
 def _handle_of(compiled):
     made = getattr(type(compiled), "_compiled", compiled)
     handle = getattr(made, "_handle", None)
