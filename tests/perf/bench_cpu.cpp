@@ -10,8 +10,11 @@
 #include <vector>
 
 #include "backends/cpu/parallel.h"
+#include "compiler/compile_graph.h"
+#include "compiler/trace/record.h"
 #include "core/dispatch_state.h"
 #include "core/ops/functions.h"
+#include "fuselet/compile.h"
 #include "tests/perf/ceilings.h"
 #include "tests/perf/openblas.h"
 
@@ -107,6 +110,22 @@ void bench_add_small() {
   print_line("add_f32_16", "fuselet_cpp_no_grad", "us", microseconds_per_call([&] { Tensor c = a + b; }, 100000));
 }
 
+// What a compiled call of two operators costs besides the run of its executable.
+void bench_compiled_small() {
+  NoGradGuard no_grad;
+  Tensor a = rand({16}), b = rand({16});
+  auto body = [](const Tensor& x, const Tensor& y) { return (x + y) * x; };
+  auto compiled = compile(body);
+  auto executable = compile_graph(
+      record([&](const std::vector<Tensor>& in) { return std::vector<Tensor>{body(in[0], in[1])}; }, {a, b}).graph(), {});
+  std::vector<Tensor> inputs = {a, b};
+  double alone = microseconds_per_call([&] { executable->run({inputs, {}, {}}); }, 20000);
+  double whole = microseconds_per_call([&] { compiled(a, b); }, 20000);
+  print_line("compiled_add_mul_f32_16", "eager_cpp", "us", microseconds_per_call([&] { body(a, b); }, 20000));
+  print_line("compiled_add_mul_f32_16", "executable_alone", "us", alone);
+  print_line("compiled_add_mul_f32_16", "compiled_cpp", "us", whole, ", \"overhead\": " + std::to_string(whole - alone));
+}
+
 // Row operators of networks, for information: GB/s over the bytes read and written once.
 void bench_rows() {
   Tensor x = randn({4096, 1024}), w = ones({1024}), b = zeros({1024});
@@ -129,7 +148,8 @@ struct Bench {
   void (*run)();
 };
 constexpr Bench kBenches[] = {
-    {"matmul", bench_matmul}, {"add_large", bench_add_large}, {"add_small", bench_add_small}, {"rows", bench_rows}};
+    {"matmul", bench_matmul}, {"add_large", bench_add_large}, {"add_small", bench_add_small},
+    {"compiled_small", bench_compiled_small}, {"rows", bench_rows}};
 
 }  // namespace
 }  // namespace fuselet::perf
