@@ -9,11 +9,7 @@
 namespace fuselet::match {
 namespace {
 
-// A call's tables keep their memory for the thread's next call.
-std::unique_ptr<FunctionCall>& spare_call() {
-  thread_local std::unique_ptr<FunctionCall> spare;
-  return spare;
-}
+thread_local std::unique_ptr<FunctionCall> t_spare_call;
 
 constexpr uint8_t kMatchBit = 1u << static_cast<int>(Layer::Match);
 
@@ -37,29 +33,45 @@ void match_layer(Call& call) {
 
 void register_match_layer() { register_layer(Layer::Match, match_layer); }
 
+std::unique_ptr<FunctionCall> take_spare_call() {
+  return t_spare_call ? std::move(t_spare_call) : std::make_unique<FunctionCall>();
+}
+
+void give_back_call(std::unique_ptr<FunctionCall> call) { t_spare_call = std::move(call); }
+
 CallScope::CallScope(Function& function) {
   const DispatchState& s = dispatch_state();
   if (s.compiled_call || s.recording) return;
-  call_ = std::move(spare_call());
-  if (!call_) call_ = std::make_unique<FunctionCall>();
+  call_ = take_spare_call();
   call_->begin(function);
 }
 
 CallScope::~CallScope() {
   if (!call_) return;
   call_->abandon();
-  spare_call() = std::move(call_);
+  give_back_call(std::move(call_));
 }
 
 void CallScope::finish() {
   if (!call_) return;
   call_->finish();
-  spare_call() = std::move(call_);
+  give_back_call(std::move(call_));
+}
+
+Shortcut CallScope::finish_with_shortcut(std::span<const Tensor> arguments, std::span<const Tensor> results) {
+  Shortcut shortcut;
+  if (!call_) return shortcut;
+  bool noted = call_->note_shortcut(arguments, results, &shortcut);
+  const Program& program = call_->finish();
+  if (noted) shortcut.program = &program;
+  give_back_call(std::move(call_));
+  return shortcut;
 }
 
 void FunctionCall::begin(Function& function) {
   function_ = &function;
   at_ = &function.start();
+  if (function.settings().pure) ambient_at_start_ = ambient_now();
   dispatch_state().layers |= kMatchBit;
   dispatch_state().compiled_call = this;
 }
@@ -76,6 +88,7 @@ void FunctionCall::clear() {
   handles_.clear();
   numbers_.clear();
   draws_ = 0;
+  reads_cells_ = false;
   written_.clear();
   reason_.clear();
   reason_line_.clear();
@@ -96,7 +109,7 @@ void FunctionCall::abandon() noexcept {
   clear();
 }
 
-void FunctionCall::finish() {
+const Program& FunctionCall::finish() {
   leave();
   note_survivors();
   const Program& chosen = program();
@@ -104,6 +117,7 @@ void FunctionCall::finish() {
   chosen.run(handles_, numbers_);
   function_->count_call();
   clear();
+  return chosen;
 }
 
 void FunctionCall::refuse(const char* what) {
@@ -125,6 +139,10 @@ void FunctionCall::before_cell_change(HostCell& cell) { cells_.emplace_back(Cell
 void FunctionCall::operate(Call& call) {
   if (draw_is_given() && (call.op->kind == OpKind::Random || call.op->kind == OpKind::Composite))
     refuse("a random generator other than the default one");
+  if (function_->settings().pure) {
+    for (int i = 0; i < call.num_args; ++i)
+      reads_cells_ = reads_cells_ || (call.args[i].tag == Arg::Tag::Scalar && call.args[i].scalar->cell());
+  }
   Asked asked{
       StepKind::Operator, call.op, call.in_place, ambient_now(), {call.args, static_cast<size_t>(call.num_args)}};
   take(step_for(asked), call.outs);

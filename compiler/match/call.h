@@ -9,6 +9,7 @@
 
 #include "compiler/match/asked.h"
 #include "compiler/match/function.h"
+#include "compiler/match/shortcut.h"
 #include "core/recording.h"
 
 namespace fuselet::match {
@@ -17,8 +18,14 @@ class FunctionCall final : public CompiledCall {
  public:
   void begin(Function& function);
   // Runs what was asked for. If it throws, or the code has thrown, abandon() undoes what took effect already.
-  void finish();
+  const Program& finish();
   void abandon() noexcept;
+
+  // Before finish(): the way from these arguments to these results. False if the call depends on more than arguments.
+  bool note_shortcut(std::span<const Tensor> arguments, std::span<const Tensor> results, Shortcut* out) const;
+  // Instead of begin() and finish(). False, and nothing has happened, if these arguments go another way.
+  bool follow(Function& function, const Shortcut& shortcut, std::span<const Tensor> arguments,
+              std::vector<Tensor>* results);
 
   // The outermost layer of dispatch.
   void operate(Call& call);
@@ -46,6 +53,8 @@ class FunctionCall final : public CompiledCall {
   void replace_grad(const Tensor& leaf, const TensorImplPtr& grad);
   void change_history(const HistoryChange& change);
   void note_survivors();
+  bool leaf_grads_are(const Step& step) const;
+  bool retrace(const Shortcut& shortcut, std::span<const Tensor> arguments);
   const Program& program();
   void leave();
   void clear();
@@ -55,6 +64,8 @@ class FunctionCall final : public CompiledCall {
   Handles handles_;
   std::vector<double> numbers_;
   uint64_t draws_ = 0;
+  Ambient ambient_at_start_;
+  bool reads_cells_ = false;  // noted for pure functions only
   std::vector<const Storage*> written_;
   std::string reason_, reason_line_;  // why what was recorded before did not serve
 
@@ -85,10 +96,20 @@ class CallScope {
   ~CallScope();
   CallScope(const CallScope&) = delete;
   void finish();
+  // The same, and the shortcut that a pure function's next calls may take; without a program if there is none.
+  Shortcut finish_with_shortcut(std::span<const Tensor> arguments, std::span<const Tensor> results);
 
  private:
   std::unique_ptr<FunctionCall> call_;
 };
+
+// False, and nothing has happened, if these arguments go another way.
+bool follow_shortcut(Function& function, const Shortcut& shortcut, std::span<const Tensor> arguments,
+                     std::vector<Tensor>* results);
+
+// A call's tables keep their memory for the thread's next call.
+std::unique_ptr<FunctionCall> take_spare_call();
+void give_back_call(std::unique_ptr<FunctionCall> call);
 
 void register_match_layer();
 

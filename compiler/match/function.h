@@ -38,7 +38,7 @@ class Function {
 
   void count_call() { compiled_.fetch_add(1, std::memory_order_relaxed); }
   Ledger ledger() const;
-  // What its compilations left, oldest first.
+  // Of the programs, in the order in which they were compiled.
   std::vector<report::CompileReport> reports() const;
 
  private:

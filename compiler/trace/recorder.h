@@ -114,11 +114,13 @@ class RecordingScope {
  public:
   explicit RecordingScope(Recorder& recorder)
       : recording_(&DispatchState::recording, &recorder),
+        last_recorded_(&DispatchState::last_recorded, -1),
         functionalise_(Layer::Functionalise, true),
         trace_(Layer::Trace, true) {}
 
  private:
   StateGuard<Recording*> recording_;
+  StateGuard<int32_t> last_recorded_;  // numbers of another recording's nodes mean nothing in this one
   LayerGuard functionalise_, trace_;
 };
 

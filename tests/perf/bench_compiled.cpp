@@ -6,6 +6,8 @@
 #include <cstdlib>
 #include <filesystem>
 
+#include "compiler/compile_graph.h"
+#include "compiler/trace/record.h"
 #include "fuselet/compile.h"
 #include "fuselet/fuselet.h"
 #include "tests/perf/ceilings.h"
@@ -99,15 +101,25 @@ void bench_digits_step() {
   print_line("digits_mlp_step", "compiled_of_eager", "x", us.second / us.first);
 }
 
+// What a compiled call of two operators costs besides the run of its executable.
 void bench_overhead() {
   NoGradGuard no_grad;
   Tensor a = rand({16}), b = rand({16});
-  auto f = compile([](const Tensor& x, const Tensor& y) { return relu(x + y); });
-  print_line("compiled_overhead_16", "rerun_cpp", "us", microseconds_per_call([&] { f(a, b); }, 100000));
-  CompileSettings pure;
-  pure.pure = true;
-  auto g = compile([](const Tensor& x, const Tensor& y) { return relu(x + y); }, pure);
-  print_line("compiled_overhead_16", "pure_cpp", "us", microseconds_per_call([&] { g(a, b); }, 100000));
+  auto body = [](const Tensor& x, const Tensor& y) { return relu(x + y); };
+  auto executable = compile_graph(
+      record([&](const std::vector<Tensor>& in) { return std::vector<Tensor>{body(in[0], in[1])}; }, {a, b}).graph(), {});
+  std::vector<Tensor> inputs = {a, b};
+  const double alone = microseconds_per_call([&] { executable->run({inputs, {}, {}}); }, 50000);
+  auto measure = [&](const char* variant, const std::function<void()>& f) {
+    const double whole = microseconds_per_call(f, 50000);
+    print_line("compiled_small_f32_16", variant, "us", whole - alone, ", \"whole\": " + std::to_string(whole));
+  };
+  print_line("compiled_small_f32_16", "executable_alone", "us", alone);
+  print_line("compiled_small_f32_16", "eager", "us", microseconds_per_call([&] { body(a, b); }, 50000));
+  auto rerun = compile(body);
+  measure("overhead_rerun_cpp", [&] { rerun(a, b); });
+  auto pure = compile(body, {.pure = true});
+  measure("overhead_pure_cpp", [&] { pure(a, b); });
 }
 
 double milliseconds_of_first_call(const std::function<void()>& f) { return seconds_of(f) * 1e3; }

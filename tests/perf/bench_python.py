@@ -23,8 +23,18 @@ def add_small():
     line("add_f32_16", "fuselet_python_function", "us", per_call_us("fl.add(a, b)", names))
 
 
+def compiled_small():
+    def body(x, y):
+        return (x + y) * x
+
+    names = {"a": fl.rand(16), "b": fl.rand(16), "body": body, "again": fl.compile(body), "pure": fl.compile(body, pure=True)}
+    with fl.no_grad():
+        for variant in ("body", "again", "pure"):
+            line("compiled_add_mul_f32_16", f"python_{variant}", "us", per_call_us(f"{variant}(a, b)", names, number=20_000))
+
+
 def main():
-    benches = {"add_small": add_small}
+    benches = {"add_small": add_small, "compiled_small": compiled_small}
     for name, run in benches.items():
         if len(sys.argv) == 1 or any(word in name for word in sys.argv[1:]):
             run()

@@ -60,7 +60,11 @@ def compile(model=None, *, mode="default", fullgraph=False, dynamic=None, pure=F
         compile alike.
     fullgraph, dynamic: accepted. A value asked for inside (item(), bool(t), numpy()) is always an error, and
         another size another compilation.
-    pure: says that the function depends on its arguments alone.
+    pure: says that results and effects depend on the arguments alone: tensors, numbers, bools, texts and None, in
+        tuples, lists and dicts. Then a call whose arguments are like those of an earlier one (the same but for
+        the contents of the tensors; floats by value) skips the Python code. Tensors that the code met besides
+        its arguments stay the same ones. Any other call, and a function that reads host cells (an optimizer's
+        step), runs the code as always.
     numerics: 'exact' gives eager's results bit for bit; 'fused' may keep more digits inside a kernel.
     memory_budget: bytes that the forward may save for a backward that comes after the call.
     recompile_limit: most compilations; one more is a RuntimeError that lists the reasons.
@@ -73,7 +77,7 @@ def compile(model=None, *, mode="default", fullgraph=False, dynamic=None, pure=F
     if not callable(model):
         raise TypeError(f"compile: expected a function or Module, got {type(model).__name__}")
     name = type(model).__name__ if isinstance(model, Module) else getattr(model, "__name__", type(model).__name__)
-    handle = _C.CompiledFunction(name, mode, fullgraph, dynamic, numerics, memory_budget, recompile_limit, stages or {})
+    handle = _C.CompiledFunction(name, mode, fullgraph, dynamic, pure, numerics, memory_budget, recompile_limit, stages or {})
     if isinstance(model, Module):
         return _compile_module(model, handle)
     return CompiledFunction(model, handle)
