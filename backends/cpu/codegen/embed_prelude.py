@@ -10,7 +10,7 @@ import re
 import sys
 
 ROOTS = ["core/formulas.h", "core/formulas/optimizer.h"] + [
-    f"backends/cpu/codegen/prelude/{name}.h" for name in ("lanes", "launch", "rows", "indices", "random_tiles", "columns")]
+    f"backends/cpu/codegen/prelude/{name}.h" for name in ("lanes", "launch", "rows", "indices", "random_tiles", "columns", "blocks")]
 FORMULA = re.compile(r"^FUSELET_FN V (\w+)\(", re.MULTILINE)
 INCLUDE = re.compile(r'^#include "([^"]+)"\n', re.MULTILINE)
 

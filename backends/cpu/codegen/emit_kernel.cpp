@@ -21,6 +21,7 @@ constexpr double kGrainBytes = 1048576;
 std::vector<Phase> write_nest(NestWriter& w, const std::string& name) {
   switch (w.nest().structure) {
     case Structure::Pointwise:
+      if (const auto dim = crossing_dim(w.nest())) return write_crossing(w, name, *dim);
       return write_pointwise(w, name);
     case Structure::Rows:
       return write_rows(w, name);

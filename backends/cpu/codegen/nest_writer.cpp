@@ -188,11 +188,14 @@ void NestWriter::begin_function(const std::string& function, const std::vector<b
   }
 }
 
-void NestWriter::unravel(const std::string& position, size_t end) {
+void NestWriter::unravel(const std::string& position, size_t end, size_t without) {
   std::string rest = position;
+  size_t outermost = 0;
+  while (outermost < end && outermost == without) ++outermost;
   for (size_t d = end; d-- > 0;) {
+    if (d == without) continue;
     const std::string p = "[[maybe_unused]] const long p" + std::to_string(d) + " = ";
-    if (d == 0) {
+    if (d == outermost) {
       line(p + rest + ";");
     } else {
       line(p + rest + " % " + dim(d) + ";");
@@ -203,15 +206,15 @@ void NestWriter::unravel(const std::string& position, size_t end) {
   }
 }
 
-std::string NestWriter::offset(int i, size_t begin, size_t end, bool with_offset) {
+std::string NestWriter::offset(int i, size_t begin, size_t end, size_t without) {
   std::string text;
   auto add = [&](const std::string& term) { text += (text.empty() ? "" : " + ") + term; };
   const Access& a = at(i).access;
   const size_t s = static_cast<size_t>(i);
-  if (with_offset && a.offset != 0)
+  if (a.offset != 0)
     add(group_.number([s](const PlacedNest& n) { return n.nest->body[s].access.offset; }));
   for (size_t d = begin; d < end; ++d) {
-    if (a.strides[d] == 0) continue;
+    if (a.strides[d] == 0 || d == without) continue;
     const std::string p = d == last() ? "j" : "p" + std::to_string(d);
     if (a.strides[d] == 1) {
       add(p);
@@ -244,7 +247,10 @@ void NestWriter::place_pointers(const std::vector<int>& statements, size_t end) 
   for (int i : statements) {
     const Statement& s = at(i);
     if (!is_vector(i)) continue;
-    if (s.kind == Kind::Load || s.kind == Kind::LoadAt || s.kind == Kind::Store) {
+    if (const auto block = staged_.find(i); block != staged_.end()) {
+      line(std::string(stored_type(s.dtype)) + "* const at_" + std::to_string(i) + " = block_" + std::to_string(i) +
+           " + (p" + std::to_string(block->second) + " - first_row);");
+    } else if (s.kind == Kind::Load || s.kind == Kind::LoadAt || s.kind == Kind::Store) {
       std::string where = offset(i, 0, end);
       for (size_t k = 0; k < s.indices.size(); ++k) {
         if (!is_vector(s.indices[k].statement)) where += " + " + place(i, static_cast<int>(k));
@@ -255,6 +261,11 @@ void NestWriter::place_pointers(const std::vector<int>& statements, size_t end) 
       line("const long from_" + std::to_string(i) + " = " + offset(i, 0, end) + ";");
     }
   }
+}
+
+void NestWriter::stage(int i, size_t d) {
+  staged_[i] = d;
+  need((kPrelude + "blocks.h").c_str());
 }
 
 void NestWriter::fill_tiles(const std::vector<int>& statements) {
@@ -377,10 +388,13 @@ void NestWriter::vector_statement(int i) {
   const Statement& s = at(i);
   const std::string number = std::to_string(i);
   const int64_t stride = s.access.strides.empty() ? 0 : s.access.strides[last()];
-  const std::string step = s.access.strides.empty() ? "0" : group_.number([i, this](const PlacedNest& n) {
-    return n.nest->body[static_cast<size_t>(i)].access.strides[last()];
-  });
-  const std::string along = stride == 1 ? "at_" + number + " + j" : "at_" + number + " + j * " + step;
+  const bool staged = staged_.count(i);
+  const std::string step = staged                      ? "kBlockPitch"
+                           : s.access.strides.empty() ? "0"
+                                                      : group_.number([i, this](const PlacedNest& n) {
+                                                          return n.nest->body[static_cast<size_t>(i)].access.strides[last()];
+                                                        });
+  const std::string along = "at_" + number + (stride == 1 ? " + j" : (staged ? " + (j - from) * " : " + j * ") + step);
   std::string value;
   switch (s.kind) {
     case Kind::Load:

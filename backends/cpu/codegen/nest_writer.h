@@ -3,6 +3,7 @@
 // Statements that vary over the last dim are vectors of W lanes, the others scalars. The writers of structures put the
 // loops around them. Their position variables are p0, p1, … and, along the last dim, j.
 #pragma once
+#include <map>
 #include <set>
 #include <string>
 #include <vector>
@@ -17,6 +18,8 @@ const char* held_type(DType t);
 
 class NestWriter {
  public:
+  static constexpr size_t kNoDim = ~size_t{0};
+
   NestWriter(NestGroup& group, const kernel::Kernel& kernel);
 
   const kernel::Nest& nest() const { return nest_; }
@@ -42,11 +45,14 @@ class NestWriter {
   // void NAME(…) {, and what is the same for the whole nest: the lane types, pointers, and the scalars that vary over
   // nothing (without those of `skip`).
   void begin_function(const std::string& name, const std::vector<bool>& skip);
-  // const long p0 = …, … from `position`, the row-major number over the dims below `end`.
-  void unravel(const std::string& position, size_t end);
+  // const long p0 = …, … from `position`, the row-major number over the dims below `end` but `without`.
+  void unravel(const std::string& position, size_t end, size_t without = kNoDim);
   // Pointers of the vector statements among `statements`, over the dims below `end`; others are added where they are
   // used.
   void place_pointers(const std::vector<int>& statements, size_t end);
+  // Statement i's elements lie in a block beside the buffer (prelude/blocks.h) whose first column is `from` and whose
+  // first row is `first_row` of dim d.
+  void stage(int i, size_t d);
   // The values of the Random statements among `statements` for elements [first, stop), at most a tile, to read.
   void fill_tiles(const std::vector<int>& statements);
   // The statement as a line; over_last is the lanes' tag in vector statements.
@@ -55,8 +61,8 @@ class NestWriter {
   // The value of statement i as lanes or as a scalar of the type that `held` is held in.
   std::string lanes_of(int i, DType held) const;
   std::string scalar_of(int i, DType held) const;
-  // offset + sum of p * stride over the dims [begin, end).
-  std::string offset(int i, size_t begin, size_t end, bool with_offset = true);
+  // offset + sum of p * stride over the dims [begin, end) but `without`.
+  std::string offset(int i, size_t begin, size_t end, size_t without = kNoDim);
   // What the accumulator of Reduce i is held in: Float32, Float64 or Int64; and the functor's name.
   static DType accumulator(const kernel::Statement& s);
   static const char* combine_name(const kernel::Statement& s);
@@ -81,6 +87,7 @@ class NestWriter {
   std::string text_;
   int depth_ = 0;
   std::set<std::string> files_;
+  std::map<int, size_t> staged_;  // the dim whose neighbours a block has side by side
 };
 
 }  // namespace fuselet::cpu::codegen

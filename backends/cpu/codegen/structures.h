@@ -1,5 +1,6 @@
 // The functions of a nest for each structure of loops.
 #pragma once
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -16,11 +17,16 @@ struct Phase {
 
 // Elements of the last dim that a pointwise tile has: enough that a tile's own cost does not show.
 inline constexpr int64_t kSegment = 8192;
+// Rows and columns of a tile where an operand lies along another dim than the last (kBlockSide of prelude/blocks.h).
+inline constexpr int64_t kBlockSide = 64;
 // Columns of a tile: sums and a row of each operand stay in the first-level cache.
 inline constexpr int64_t kStrip = 2048;
 
 // Writes the functions, named `name` and a suffix, into the writer.
 std::vector<Phase> write_pointwise(NestWriter& w, const std::string& name);
+// Where an operand lies along another dim than the last.
+std::optional<size_t> crossing_dim(const kernel::Nest& nest);
+std::vector<Phase> write_crossing(NestWriter& w, const std::string& name, size_t dim);
 std::vector<Phase> write_rows(NestWriter& w, const std::string& name);
 std::vector<Phase> write_split_rows(NestWriter& w, const std::string& name);
 std::vector<Phase> write_rows_and_columns(NestWriter& w, const std::string& name);

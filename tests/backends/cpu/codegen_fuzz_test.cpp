@@ -199,9 +199,9 @@ bool same_or_nan(const Tensor& a, const Tensor& b) {
 void run_random_kernels(Structure structure) {
   std::vector<kernel::Kernel> kernels;
   std::vector<KernelMaker> makers;
-  for (uint32_t k = 0; k < 8; ++k) {
+  for (uint32_t k = 0; k < 4; ++k) {
     KernelMaker maker(1000 * static_cast<uint32_t>(structure) + k, k % 2 == 0);
-    for (int n = 0; n < 5; ++n) maker.add_nest(structure);
+    for (int n = 0; n < 4; ++n) maker.add_nest(structure);
     makers.push_back(maker);
     kernels.push_back(maker.kernel("random_kernel"));
     kernel::verify(kernels.back());
