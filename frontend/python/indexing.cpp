@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <optional>
 
+#include "core/dispatch_state.h"
 #include "core/dispatch.h"
 #include "core/element.h"
 #include "core/ops/functions.h"
@@ -98,7 +99,7 @@ Selection select_basic(const Tensor& self, PyObject* index) {
         throw NotImplementedError("indexing: index tensors must stand side by side");
       }
       last_index_item = i;
-      out.indices.push_back(indices.cast(DType::Int64));
+      out.indices.push_back(indices.to(DType::Int64));
       ++dim;
     } else {
       throw TypeError(
@@ -126,7 +127,7 @@ struct Gathered {
   Tensor index;  // of any shape
 };
 
-Gathered flatten_indices(const Selection& s) {
+Tensor linear_index(const Selection& s) {
   Tensor index;
   int64_t count = static_cast<int64_t>(s.indices.size());
   for (int64_t k = 0; k < count; ++k) {
@@ -136,11 +137,27 @@ Gathered flatten_indices(const Selection& s) {
     Tensor at = non_negative(given, size);
     index = index.defined() ? index * size + at : at;
   }
-  return {count == 1 ? s.view : s.view.flatten(s.dim, s.dim + count - 1), index};
+  return index;
+}
+
+Tensor selected_rows(const Selection& s) {
+  auto count = static_cast<int64_t>(s.indices.size());
+  return count == 1 ? s.view : s.view.flatten(s.dim, s.dim + count - 1);
+}
+
+// Computed at once where that is possible inside a compiled function: indices that come from outside. The entries that
+// are written are then other ones on a call with other indices.
+Tensor index_to_store(const Selection& s) {
+  bool known = dispatch_state().compiled_call != nullptr;
+  for (const Tensor& t : s.indices) known = known && !t.impl()->is_deferred();
+  if (!known) return linear_index(s).contiguous();
+  for (const Tensor& t : s.indices) t.raw_data();  // an error if the function has written it
+  PauseRecordingGuard at_once;
+  return linear_index(s).contiguous();
 }
 
 Tensor gather_indices(const Selection& s) {
-  Gathered g = flatten_indices(s);
+  Gathered g{selected_rows(s), linear_index(s)};
   Tensor picked = g.rows.index_select(s.dim, g.index.reshape({-1}));
   if (g.index.dim() == 1) return picked;
   Dims sizes(g.rows.sizes().first(static_cast<size_t>(s.dim)));
@@ -153,7 +170,7 @@ Tensor gather_indices(const Selection& s) {
 void store_indices(const Selection& s, const Tensor& value) {
   const char* reason = reason_not_writable(s.view);
   FUSELET_CHECK(!reason, "x[indices] = value: ", reason);
-  Gathered g = flatten_indices(s);
+  Gathered g{selected_rows(s), index_to_store(s)};
   FUSELET_CHECK(g.rows.impl()->storage() == s.view.impl()->storage(),
                 "indexing: these dimensions cannot be written through several "
                 "index tensors, for their strides do not fold into one");
@@ -165,10 +182,8 @@ void store_indices(const Selection& s, const Tensor& value) {
     int64_t last = s.dim + g.index.dim() - 1;
     source = g.index.dim() == 0 ? source.unsqueeze(s.dim) : source.flatten(s.dim, last);
   }
-  Tensor flat = g.index.reshape({-1}).contiguous();
-  for (int64_t k = 0; k < flat.numel(); ++k) {
-    g.rows.select(s.dim, flat.data<int64_t>()[k]).copy_(source.select(s.dim, k));
-  }
+  const int64_t* rows = g.index.data<int64_t>();
+  for (int64_t k = 0; k < g.index.numel(); ++k) g.rows.select(s.dim, rows[k]).copy_(source.select(s.dim, k));
 }
 
 Tensor to_value(PyObject* value, const Tensor& like) {
