@@ -173,7 +173,8 @@ TEST_CASE("decomposed bfloat16 steps compute the bits of eager ones") {
   auto parameter = [](std::initializer_list<SymInt> sizes) {
     return (randn(sizes) * 0.3).cast(kBFloat16).requires_grad_();
   };
-  Tensor w1 = parameter({16, 12}), b1 = parameter({16}), gain = parameter({16}), w2 = parameter({5, 16}), b2 = parameter({5});
+  Tensor w1 = parameter({16, 12}), b1 = parameter({16}), gain = parameter({16}), w2 = parameter({5, 16}),
+         b2 = parameter({5});
   optim::AdamW optimizer({w1, b1, gain, w2, b2}, {.lr = 0.02});
   std::vector<std::vector<Tensor>> batches;
   for (int i = 0; i < 3; ++i) batches.push_back({randn({7, 12}).cast(kBFloat16), randint(0, 5, {7})});
