@@ -123,7 +123,8 @@ struct NativeArithmetic {
       };
       const auto n = static_cast<long long>(x.size());
       if (s.tree == kernel::Tree::Column) {
-        return held(reduce_column(n, identity, [&](long long i) { return x[static_cast<size_t>(i)]; }, combine));
+        return held(reduce_column(
+            n, identity, [&](long long i) { return x[static_cast<size_t>(i)]; }, combine));
       }
       return held(reduce_row(
           n, identity,

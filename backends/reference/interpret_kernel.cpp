@@ -22,7 +22,8 @@ struct DoubleArithmetic {
     return visit_dtype(to, [&](auto zero) -> Value {
       using T = decltype(zero);
       if constexpr (std::is_integral_v<T>) {
-        return {0, is_float(from) ? static_cast<int64_t>(cast_to_integer<T>(v.number)) : int64_t{static_cast<T>(v.integer)}};
+        return {0, is_float(from) ? static_cast<int64_t>(cast_to_integer<T>(v.number))
+                                  : int64_t{static_cast<T>(v.integer)}};
       } else {
         return {};
       }
@@ -59,7 +60,8 @@ struct DoubleArithmetic {
     return {0, bernoulli_element(draw, element, s.threshold)};
   }
   Value reduce(const Statement& s, DType accumulator, const std::vector<Value>& terms) const {
-    return is_float(accumulator) ? Value{reduce_numbers(s.combine, terms), 0} : Value{0, reduce_integers(s.combine, terms)};
+    return is_float(accumulator) ? Value{reduce_numbers(s.combine, terms), 0}
+                                 : Value{0, reduce_integers(s.combine, terms)};
   }
   static double reduce_numbers(Combine combine, const std::vector<Value>& terms) {
     const double infinity = std::numeric_limits<double>::infinity();

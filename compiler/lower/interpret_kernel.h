@@ -123,14 +123,12 @@ class NestInterpreter {
 
   Value reduce(const Statement& s, const Place& at) const {
     const uint32_t last = 1u << (nest_.dims.size() - 1);
-    const uint32_t reduced = s.tree == Tree::Row                     ? last
-                             : nest_.structure == Structure::Columns ? last >> 1
-                                                                     : last - 1;
+    const uint32_t reduced = s.tree == Tree::Row ? last : nest_.structure == Structure::Columns ? last >> 1 : last - 1;
     const DType from = dtype_of(s.args[0]), accumulator = s.dtype == DType::Bool ? DType::Int64 : held_dtype(s.dtype);
     std::vector<Value> terms;
     for_each_position(
-        reduced, [&](const Place& place) { terms.push_back(arithmetic_.convert(of(s.args[0], place), from, accumulator)); },
-        at);
+        reduced,
+        [&](const Place& place) { terms.push_back(arithmetic_.convert(of(s.args[0], place), from, accumulator)); }, at);
     return arithmetic_.convert(arithmetic_.reduce(s, accumulator, terms), accumulator, s.dtype);
   }
 

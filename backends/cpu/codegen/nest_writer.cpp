@@ -211,8 +211,7 @@ std::string NestWriter::offset(int i, size_t begin, size_t end, size_t without) 
   auto add = [&](const std::string& term) { text += (text.empty() ? "" : " + ") + term; };
   const Access& a = at(i).access;
   const size_t s = static_cast<size_t>(i);
-  if (a.offset != 0)
-    add(group_.number([s](const PlacedNest& n) { return n.nest->body[s].access.offset; }));
+  if (a.offset != 0) add(group_.number([s](const PlacedNest& n) { return n.nest->body[s].access.offset; }));
   for (size_t d = begin; d < end; ++d) {
     if (a.strides[d] == 0 || d == without) continue;
     const std::string p = d == last() ? "j" : "p" + std::to_string(d);
@@ -249,7 +248,7 @@ void NestWriter::place_pointers(const std::vector<int>& statements, size_t end) 
     if (!is_vector(i)) continue;
     if (const auto block = staged_.find(i); block != staged_.end()) {
       line(std::string(stored_type(s.dtype)) + "* const at_" + std::to_string(i) + " = block_" + std::to_string(i) +
-           " + (p" + std::to_string(block->second) + " - first_row);");
+           " + (p" + std::to_string(block->second) + " - first_row) * kBlockSide;");
     } else if (s.kind == Kind::Load || s.kind == Kind::LoadAt || s.kind == Kind::Store) {
       std::string where = offset(i, 0, end);
       for (size_t k = 0; k < s.indices.size(); ++k) {
@@ -274,11 +273,10 @@ void NestWriter::fill_tiles(const std::vector<int>& statements) {
     if (s.kind != Kind::Random || !is_vector(i)) continue;
     const std::string number = std::to_string(i);
     const size_t k = static_cast<size_t>(i);
-    const std::string step =
-        group_.number([k](const PlacedNest& n) { return n.nest->body[k].access.strides.back(); });
-    const std::string draw =
-        group_.number([k](const PlacedNest& n) { return int64_t{n.nest->body[k].parameter}; });
-    const std::string where = "task.draws[" + draw + "], from_" + number + " + first * " + step + ", stop - first, " + step;
+    const std::string step = group_.number([k](const PlacedNest& n) { return n.nest->body[k].access.strides.back(); });
+    const std::string draw = group_.number([k](const PlacedNest& n) { return int64_t{n.nest->body[k].parameter}; });
+    const std::string where =
+        "task.draws[" + draw + "], from_" + number + " + first * " + step + ", stop - first, " + step;
     const std::string tile = "tile_" + number;
     line("alignas(64) " + std::string(held_type(s.dtype)) + " " + tile + "[kTile + W];");
     if (s.distribution == kernel::Distribution::Bernoulli) {
@@ -389,13 +387,17 @@ void NestWriter::vector_statement(int i) {
   const Statement& s = at(i);
   const std::string number = std::to_string(i);
   const int64_t stride = s.access.strides.empty() ? 0 : s.access.strides[last()];
-  const bool staged = staged_.count(i);
-  const std::string step = staged                      ? "kBlockPitch"
-                           : s.access.strides.empty() ? "0"
-                                                      : group_.number([i, this](const PlacedNest& n) {
-                                                          return n.nest->body[static_cast<size_t>(i)].access.strides[last()];
-                                                        });
-  const std::string along = "at_" + number + (stride == 1 ? " + j" : (staged ? " + (j - from) * " : " + j * ") + step);
+  if (staged_.count(i)) {
+    const std::string place = "at_" + number + " + (j - from)";
+    line(s.kind == Kind::Store
+             ? "store(lanes, " + place + ", " + lanes_of(s.args[0], s.dtype) + ");" + note(i)
+             : "const " + vector_type(s.dtype) + " " + name(i) + " = load<W>(lanes, " + place + ");" + note(i));
+    return;
+  }
+  const std::string step = s.access.strides.empty() ? "0" : group_.number([i, this](const PlacedNest& n) {
+    return n.nest->body[static_cast<size_t>(i)].access.strides[last()];
+  });
+  const std::string along = "at_" + number + (stride == 1 ? " + j" : " + j * " + step);
   std::string value;
   switch (s.kind) {
     case Kind::Load:

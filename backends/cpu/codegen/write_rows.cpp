@@ -62,8 +62,9 @@ Phase write_column_results(NestWriter& w, const RowLoops& loops, const std::stri
   const std::string size = std::to_string(kStrip);
   w.line("const long first = strip * " + size + ", stop = least(first + " + size + ", " + n + ");");
   w.fill_tiles(placed);
-  w.open("over_lanes<W>(first, stop, [&]([[maybe_unused]] auto lanes, [[maybe_unused]] long j) "
-         "__attribute__((always_inline))");
+  w.open(
+      "over_lanes<W>(first, stop, [&]([[maybe_unused]] auto lanes, [[maybe_unused]] long j) "
+      "__attribute__((always_inline))");
   for (bool stores : {false, true}) {
     for (int i : placed) {
       const Statement& s = w.at(i);
