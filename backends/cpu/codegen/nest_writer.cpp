@@ -1,11 +1,9 @@
 #include "backends/cpu/codegen/nest_writer.h"
 
 #include <algorithm>
-#include <cmath>
 
 #include "backends/cpu/codegen/native_vectors.h"
 #include "backends/cpu/codegen/prelude_text.h"
-#include "core/convert.h"
 #include "core/error.h"
 
 namespace fuselet::cpu::codegen {
@@ -49,11 +47,12 @@ int choose_width(const kernel::Nest& nest) {
   return std::max(4, native_vector_bytes() / bytes);
 }
 
-// A column sum has a value for each column, also where the columns are equal.
+// A column sum has a value for each column, also where the columns are equal; Stores of columns go with them.
 kernel::Nest with_column_vectors(kernel::Nest nest) {
   const uint32_t last = 1u << (nest.dims.size() - 1);
   for (Statement& s : nest.body) {
-    bool vector = s.kind == Kind::Reduce && s.tree == kernel::Tree::Column;
+    bool vector = (s.kind == Kind::Reduce && s.tree == kernel::Tree::Column) ||
+                  (s.kind == Kind::Store && nest.structure == kernel::Structure::Columns);
     auto depends = [&](int32_t a) {
       const Statement& arg = nest.body[static_cast<size_t>(a)];
       vector = vector || (arg.varies & last);
