@@ -15,7 +15,8 @@ class RowLoops {
   const std::vector<bool>& after_columns() const { return after_; }
   // Statements that belong to no row: begin_function's `skip`.
   std::vector<bool> of_rows() const;
-  // Pointers and scalars of a row, before its first pass. `stores`: Stores of scalars as well, which one tile a row does.
+  // Pointers and scalars of a row, before its first pass. `stores`: Stores of scalars as well, which one tile a row
+  // does.
   void begin_row(bool stores = true);
   void declare_kept();
   // The scalars, and their Stores, that are ready once `pass` passes are done.

@@ -246,17 +246,19 @@ TEST_CASE("generated nests store columns and rows that no Reduce takes part in, 
     NestBuilder b(Structure::Columns, {70, 5});
     b.store(1, b.reduce(Combine::Sum, b.load(0, kFloat32, {5, 1})), {0, 1});
     b.store(2, b.formula("add", {b.load(2, kFloat32, {0, 1}), b.constant(1)}), {0, 1});
-    cases.push_back({make_kernel("sum_add", {{kFloat32, 350, false}, {kFloat32, 5, true}, {kFloat32, 5, true}}, {b.nest}),
-                     {{x, zeros({5}), bias}},
-                     {{}, sum(x, 0), add(bias, 1)}});
+    cases.push_back(
+        {make_kernel("sum_add", {{kFloat32, 350, false}, {kFloat32, 5, true}, {kFloat32, 5, true}}, {b.nest}),
+         {{x, zeros({5}), bias}},
+         {{}, sum(x, 0), add(bias, 1)}});
   }
   const Tensor rows = varied({70, 1200});
   NestBuilder b(Structure::SplitRows, {70, 1200});
   b.store(1, b.reduce(Combine::Sum, b.load(0, kFloat32, {1200, 1})), {1, 0});
   b.store(2, b.formula("add", {b.load(2, kFloat32, {1, 0}), b.constant(1)}), {1, 0});
-  cases.push_back({make_kernel("sum_add", {{kFloat32, 84000, false}, {kFloat32, 70, true}, {kFloat32, 70, true}}, {b.nest}),
-                   {{rows, zeros({70}), start}},
-                   {{}, sum(rows, 1), add(start, 1)}});
+  cases.push_back(
+      {make_kernel("sum_add", {{kFloat32, 84000, false}, {kFloat32, 70, true}, {kFloat32, 70, true}}, {b.nest}),
+       {{rows, zeros({70}), start}},
+       {{}, sum(rows, 1), add(start, 1)}});
   check(cases);
 }
 

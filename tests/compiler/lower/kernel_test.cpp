@@ -60,8 +60,9 @@ TEST_CASE("verify names the statement that is not well formed") {
         "statement %6: stores into a buffer that is not written");
   CHECK(refusal([](auto& k, auto&) { k.buffers[1].dtype = kFloat16; }) ==
         "statement %6: stores a value of another dtype");
-  CHECK(refusal([](auto&, auto& n) { n.body[6].access.strides = {0, 1}, n.body[6].args = {4}, n.body[6].varies = 2; }) ==
-        "statement %6: stores into one element at several positions");
+  CHECK(refusal([](auto&, auto& n) {
+          n.body[6].access.strides = {0, 1}, n.body[6].args = {4}, n.body[6].varies = 2;
+        }) == "statement %6: stores into one element at several positions");
   CHECK(refusal([](auto&, auto& n) { n.structure = Structure::Pointwise; }) ==
         "statement %1: a pointwise nest reduces");
   CHECK(refusal([](auto&, auto& n) { n.structure = Structure::SplitRows; }) ==
