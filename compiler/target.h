@@ -12,8 +12,8 @@
 namespace fuselet {
 
 // Runs a kernel: one pointer a buffer, the scalars, one seed and draw number a random parameter, and scratch memory of
-// Target::scratch_bytes. Returns 0, or 1 + the number (over all nests, in order) of the LoadAt that met an index out of
-// range. `context` is CompiledKernel::context.
+// Target::scratch_bytes, aligned to 64 bytes. Returns 0, or 1 + the number (over all nests, in order) of the LoadAt
+// that met an index out of range. `context` is CompiledKernel::context.
 using KernelFunction = int (*)(const void* context, void* const* buffers, const double* scalars,
                                const GeneratorState* randoms, void* scratch);
 

@@ -1,8 +1,5 @@
 #include "tests/kernel_builder.h"
 
-#include <cstdio>
-#include <cstdlib>
-
 #include "core/ops/functions.h"
 
 namespace fuselet::test {
@@ -135,7 +132,6 @@ int launch(const CompiledKernel& compiled, const kernel::Kernel& kernel, const K
 int launch(const kernel::Kernel& kernel, const KernelRun& run) {
   kernel::verify(kernel);
   auto compiled = target_of(DeviceType::CPU).compile({&kernel, 1});
-  if (std::getenv("FUSELET_TEST_SOURCE")) std::printf("%s//----\n", compiled[0]->source.c_str());
   return launch(*compiled[0], kernel, run);
 }
 

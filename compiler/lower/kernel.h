@@ -23,7 +23,7 @@
 //
 // Memory. A Load that the nest's Stores may reach reads the very element that they write, at equal accesses: then the
 // element is read before it is written, whichever pass a statement runs in. Other overlap between buffers of a nest is
-// not allowed. A Store varies over every dim of more than one position, except over those that it is reduced over.
+// not allowed. A Store varies over every dim of more than one position, but for those that the nest's Reduces combine.
 #pragma once
 #include <string>
 #include <vector>

@@ -120,8 +120,23 @@ class NestVerifier {
         break;
       }
     }
+    if (s.kind == Kind::Store) stored_once(s);
     require((from_args & ~varies) == 0, "varies over less than what it is made of");
     follows_reduce(s);
+  }
+
+  // It varies over all dims of more than one position, but for those that a Reduce combines.
+  void stored_once(const Statement& s) const {
+    if (nest_.structure == Structure::RowsAndColumns && s.varies == last()) return;
+    const uint32_t reduced = nest_.structure == Structure::Pointwise ? 0
+                             : nest_.structure == Structure::Columns ? last() >> 1
+                                                                     : last();
+    for (size_t d = 0; d < rank_; ++d) {
+      if ((s.varies >> d & 1) && nest_.dims[d] == 0) return;  // stores nothing
+    }
+    for (size_t d = 0; d < rank_; ++d) {
+      require(nest_.dims[d] <= 1 || ((s.varies | reduced) >> d & 1), "stores into one element at several positions");
+    }
   }
 
   // What the structure allows to depend on a Reduce.

@@ -29,7 +29,8 @@ kernel::Kernel triad() {
   NestBuilder b(Structure::Pointwise, {kElements});
   const int x = b.load(0, kFloat32, {1}), y = b.load(1, kFloat32, {1});
   b.store(2, b.formula("add", {x, b.formula("mul", {y, b.constant(0.75)})}), {1});
-  return make_kernel("triad", {{kFloat32, kElements, false}, {kFloat32, kElements, false}, {kFloat32, kElements, true}}, {b.nest});
+  return make_kernel("triad", {{kFloat32, kElements, false}, {kFloat32, kElements, false}, {kFloat32, kElements, true}},
+                     {b.nest});
 }
 
 kernel::Kernel chain(bool dear) {
@@ -64,7 +65,9 @@ kernel::Kernel bfloat16_chain() {
   NestBuilder b(Structure::Pointwise, {kElements});
   const int x = b.convert(b.load(0, kBFloat16, {1}), kFloat32), y = b.convert(b.load(1, kBFloat16, {1}), kFloat32);
   b.store(2, b.convert(b.formula("relu", {b.formula("add", {x, y})}), kBFloat16), {1});
-  return make_kernel("add_relu", {{kBFloat16, kElements, false}, {kBFloat16, kElements, false}, {kBFloat16, kElements, true}}, {b.nest});
+  return make_kernel("add_relu",
+                     {{kBFloat16, kElements, false}, {kBFloat16, kElements, false}, {kBFloat16, kElements, true}},
+                     {b.nest});
 }
 
 kernel::Kernel softmax(int64_t rows, int64_t n) {
@@ -85,7 +88,9 @@ kernel::Kernel layer_norm(int64_t rows, int64_t n) {
   const int rstd = b.formula("rsqrt", {b.formula("add", {b.formula("div", {squares, count}), eps})});
   const int y = b.formula("add", {b.formula("mul", {b.formula("mul", {centred, rstd}), w}), bias});
   b.store(3, y, {n, 1});
-  return make_kernel("layer_norm", {{kFloat32, rows * n, false}, {kFloat32, n, false}, {kFloat32, n, false}, {kFloat32, rows * n, true}}, {b.nest});
+  return make_kernel(
+      "layer_norm",
+      {{kFloat32, rows * n, false}, {kFloat32, n, false}, {kFloat32, n, false}, {kFloat32, rows * n, true}}, {b.nest});
 }
 
 kernel::Kernel layer_norm_grad(int64_t rows, int64_t n) {
@@ -100,7 +105,16 @@ kernel::Kernel layer_norm_grad(int64_t rows, int64_t n) {
   b.store(5, dx, {n, 1});
   b.store(6, b.column_sum(Combine::Sum, b.formula("mul", {g, y})), {0, 1});
   b.store(7, b.column_sum(Combine::Sum, g), {0, 1});
-  return make_kernel("layer_norm_grad", {{kFloat32, rows * n, false}, {kFloat32, rows * n, false}, {kFloat32, n, false}, {kFloat32, rows, false}, {kFloat32, rows, false}, {kFloat32, rows * n, true}, {kFloat32, n, true}, {kFloat32, n, true}}, {b.nest});
+  return make_kernel("layer_norm_grad",
+                     {{kFloat32, rows * n, false},
+                      {kFloat32, rows * n, false},
+                      {kFloat32, n, false},
+                      {kFloat32, rows, false},
+                      {kFloat32, rows, false},
+                      {kFloat32, rows * n, true},
+                      {kFloat32, n, true},
+                      {kFloat32, n, true}},
+                     {b.nest});
 }
 
 kernel::Kernel total() {
@@ -127,7 +141,8 @@ kernel::Kernel momentum(int count, int64_t n) {
   std::vector<kernel::Nest> nests;
   for (int k = 0; k < count; ++k) {
     NestBuilder b(Structure::Pointwise, {n});
-    const int p = b.load(3 * k, kFloat32, {1}), g = b.load(3 * k + 1, kFloat32, {1}), m = b.load(3 * k + 2, kFloat32, {1});
+    const int p = b.load(3 * k, kFloat32, {1}), g = b.load(3 * k + 1, kFloat32, {1}),
+              m = b.load(3 * k + 2, kFloat32, {1});
     const int next = b.formula("add", {b.formula("mul", {m, b.constant(0.9)}), g});
     b.store(3 * k + 2, next, {1});
     b.store(3 * k, b.formula("sub", {p, b.formula("mul", {next, b.scalar(0)})}), {1});
@@ -187,12 +202,14 @@ void bench_kernels() {
       continue;
     }
     test::KernelRun run{{}, {0.01}, {{1, 2}}};
-    for (const kernel::Buffer& buffer : b.kernel.buffers) run.buffers.push_back(cast(rand({buffer.elements}), buffer.dtype));
+    for (const kernel::Buffer& buffer : b.kernel.buffers)
+      run.buffers.push_back(cast(rand({buffer.elements}), buffer.dtype));
     const double rate = b.bytes / seconds_of_run(*compiled, b.kernel, run) / 1e9;
     if (triad == 0) triad = rate;
-    std::printf("{\"case\": \"kernel_%s\", \"variant\": \"fuselet\", \"unit\": \"GB/s\", \"value\": %.2f, \"threads\": %d, "
-                "\"of_triad\": %.2f, \"compiled_in_ms\": %.0f, \"from\": \"%s\"}\n",
-                b.name, rate, get_num_threads(), rate / triad, compiled->milliseconds, name_of(compiled->origin));
+    std::printf(
+        "{\"case\": \"kernel_%s\", \"variant\": \"fuselet\", \"unit\": \"GB/s\", \"value\": %.2f, \"threads\": %d, "
+        "\"of_triad\": %.2f, \"compiled_in_ms\": %.0f, \"from\": \"%s\"}\n",
+        b.name, rate, get_num_threads(), rate / triad, compiled->milliseconds, name_of(compiled->origin));
     std::fflush(stdout);
   }
 }

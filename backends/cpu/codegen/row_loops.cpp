@@ -40,8 +40,8 @@ void RowLoops::declare_kept() {
   }
 }
 
-void RowLoops::begin_row() {
-  scalars(0);
+void RowLoops::begin_row(bool stores) {
+  scalars(0, stores);
   std::vector<int> vectors;
   for (const Pass& pass : passes_.passes) {
     for (int i : pass.body) {
@@ -52,8 +52,9 @@ void RowLoops::begin_row() {
   w_.place_pointers(vectors, w_.last());
 }
 
-void RowLoops::scalars(int pass) {
+void RowLoops::scalars(int pass, bool with_stores) {
   for (bool stores : {false, true}) {
+    if (stores && !with_stores) return;
     for (int i = 0; i < w_.count(); ++i) {
       const Statement& s = w_.at(i);
       const size_t at = static_cast<size_t>(i);

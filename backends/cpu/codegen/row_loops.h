@@ -15,11 +15,12 @@ class RowLoops {
   const std::vector<bool>& after_columns() const { return after_; }
   // Statements that belong to no row: begin_function's `skip`.
   std::vector<bool> of_rows() const;
-  // Pointers and scalars of a row, before its first pass; kept rows.
-  void begin_row();
+  // Pointers and scalars of a row, before its first pass. `stores`: Stores of scalars as well, which one tile a row
+  // does.
+  void begin_row(bool stores = true);
   void declare_kept();
   // The scalars, and their Stores, that are ready once `pass` passes are done.
-  void scalars(int pass);
+  void scalars(int pass, bool stores = true);
   // All passes and scalars of the row that position variables name, over elements [0, n).
   void whole_row();
   // One pass over [first, stop). Results of Reduces go into variables.

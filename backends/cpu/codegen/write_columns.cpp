@@ -33,7 +33,7 @@ class ColumnLoops {
   ColumnLoops(NestWriter& w, std::string name) : w_(w), name_(std::move(name)), passes_(row_passes(w.nest(), false)) {
     settled_.resize(static_cast<size_t>(w_.count()));
     for (int i = 0; i < w_.count(); ++i) {
-      bool settled = w_.at(i).kind == Kind::Reduce;
+      bool settled = w_.at(i).kind == Kind::Reduce || (w_.at(i).kind == Kind::Store && !on_axis(i));
       for_each_operand(i, [&](int a) { settled = settled || (is_settled(a) && !on_axis(i)); });
       settled_[static_cast<size_t>(i)] = settled;
     }
@@ -169,7 +169,8 @@ class ColumnLoops {
     const std::string function = name_ + "_columns_" + std::to_string(p);
     std::vector<bool> wanted(static_cast<size_t>(w_.count())), kept(static_cast<size_t>(w_.count()));
     for (int i = 0; i < w_.count(); ++i) {
-      if (!is_settled(i) || ready(i) != p + 1) continue;
+      // A Store that waits for no Reduce goes with the first.
+      if (!is_settled(i) || std::max(ready(i), 1) != p + 1) continue;
       wanted[static_cast<size_t>(i)] = true;
     }
     for (int i = 0; i < w_.count(); ++i) {
@@ -241,7 +242,7 @@ class ColumnLoops {
   NestWriter& w_;
   std::string name_;
   RowPasses passes_;
-  std::vector<bool> settled_;  // depends on a Reduce and does not vary over the axis
+  std::vector<bool> settled_;  // a Reduce, what depends on one, or a Store, without the axis
 };
 
 }  // namespace

@@ -1,5 +1,5 @@
 // Pointwise nests in which an operand lies along another dim than the last: both dims in blocks, and the operand's
-// block copied, so that every cache line of either side is used whole.
+// block turned, so that every cache line of either side is used whole.
 #include <algorithm>
 
 #include "backends/cpu/codegen/row_loops.h"
@@ -31,7 +31,8 @@ std::optional<size_t> crossing_dim(const Nest& nest) {
   std::optional<size_t> found;
   for (size_t d = 0; d + 1 < nest.dims.size(); ++d) {
     if (nest.dims[d] < kFewestNeighbours || (found && nest.dims[*found] >= nest.dims[d])) continue;
-    if (std::any_of(nest.body.begin(), nest.body.end(), [&](const Statement& s) { return crosses(nest, s, d); })) found = d;
+    if (std::any_of(nest.body.begin(), nest.body.end(), [&](const Statement& s) { return crosses(nest, s, d); }))
+      found = d;
   }
   return found;
 }
@@ -52,7 +53,7 @@ std::vector<Phase> write_crossing(NestWriter& w, const std::string& name, size_t
   w.begin_function(name, loops.of_rows());
   for (int i : staged) {
     w.line("alignas(64) " + std::string(stored_type(w.at(i).dtype)) + " block_" + std::to_string(i) +
-           "[kBlockSide * kBlockPitch];");
+           "[kBlockSide * kBlockSide];");
   }
   w.open("for (long tile = begin; tile < end; ++tile)");
   w.line("const long from = tile % " + across + " * " + side + ", stop = least(from + " + side + ", " + n + ");");
@@ -73,7 +74,8 @@ std::vector<Phase> write_crossing(NestWriter& w, const std::string& name, size_t
   copy("read_block", false);
   w.open("for (long " + p + " = first_row; " + p + " < end_row; ++" + p + ")");
   loops.begin_row();
-  for (int pass = 0; pass < static_cast<int>(loops.passes().passes.size()); ++pass) loops.pass(pass, "from", "stop", false);
+  for (int pass = 0; pass < static_cast<int>(loops.passes().passes.size()); ++pass)
+    loops.pass(pass, "from", "stop", false);
   w.close();
   copy("write_block", true);
   w.close();

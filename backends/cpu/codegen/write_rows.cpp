@@ -136,7 +136,7 @@ std::vector<Phase> write_split_rows(NestWriter& w, const std::string& name) {
   w.open("for (long tile = begin; tile < end; ++tile)");
   w.line("[[maybe_unused]] const long row = tile / " + count + ", from = tile % " + count + " * 512;");
   w.unravel("row", w.last());
-  loops.begin_row();
+  loops.begin_row(false);
   for (int p = 0; p < static_cast<int>(loops.passes().passes.size()); ++p) {
     loops.pass(p, "from", "least(from + 512, " + n + ")", true);
     for (int i : loops.passes().passes[static_cast<size_t>(p)].reduces) {

@@ -102,7 +102,8 @@ void sweep(const std::string& folder) {
     const std::string path = folder + "/" + entry->d_name;
     struct stat s;
     std::error_code ignored;
-    if (stat(path.c_str(), &s) == 0 && s.st_mtime + kAbandoned < time(nullptr)) std::filesystem::remove_all(path, ignored);
+    if (stat(path.c_str(), &s) == 0 && s.st_mtime + kAbandoned < time(nullptr))
+      std::filesystem::remove_all(path, ignored);
   }
   closedir(entries);
 }

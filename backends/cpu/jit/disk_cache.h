@@ -1,7 +1,7 @@
 // Compiled kernels on disk, one file an entry: the shared object, the key's text, and a checksum of both.
 //
-// An entry appears by one rename. What is damaged, or holds another key, is no entry; storing replaces it. The folder is
-// FUSELET_CACHE_DIR, else XDG_CACHE_HOME/fuselet, else ~/.cache/fuselet, read anew in each call.
+// An entry appears by one rename. What is damaged, or holds another key, is no entry; storing replaces it. The folder
+// is FUSELET_CACHE_DIR, else XDG_CACHE_HOME/fuselet, else ~/.cache/fuselet, read anew in each call.
 #pragma once
 #include <optional>
 #include <string>

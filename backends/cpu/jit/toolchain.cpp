@@ -51,13 +51,24 @@ std::string identify(const std::string& path) {
 Toolchain find_toolchain() {
   Toolchain t;
   for (const char* variable : {"FUSELET_CXX", "CXX"}) {
-    const char* name = std::getenv(variable);
-    if (!name || !*name) continue;
+    const char* command = std::getenv(variable);
+    if (!command || !*command) continue;
+    std::string name = command;
     t.path = find_program(name);
     if (t.path.empty()) {
+      std::istringstream words(name);
+      words >> name;
+      t.path = find_program(name);
+      for (std::string word; words >> word;) t.words.push_back(word);
+    }
+    if (t.path.empty()) {
       t.problem = std::string("the C++ compiler that ") + variable + " names, '" + name + "', is not there";
-    } else {
-      t.identity = identify(t.path);
+      return t;
+    }
+    t.identity = identify(t.path);
+    for (const std::string& word : t.words) {
+      const std::string program = word[0] == '-' ? "" : find_program(word);  // the compiler behind a launcher
+      t.identity += "\n" + (program.empty() ? word : identify(program));
     }
     return t;
   }
@@ -109,6 +120,7 @@ Compilation compile(const Toolchain& toolchain, const std::string& source_path, 
   const auto start = std::chrono::steady_clock::now();
   Compilation result;
   std::vector<std::string> words = {toolchain.path};
+  words.insert(words.end(), toolchain.words.begin(), toolchain.words.end());
   words.insert(words.end(), flags().begin(), flags().end());
   words.insert(words.end(), {source_path, "-o", object_path});
   std::vector<char*> argv;

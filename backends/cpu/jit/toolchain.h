@@ -6,9 +6,10 @@
 namespace fuselet::cpu::jit {
 
 struct Toolchain {
-  std::string path;      // empty: there is none
-  std::string problem;   // then why
-  std::string identity;  // path, size and time of change of its file, and of what links lead to it
+  std::string path;                // empty: there is none
+  std::vector<std::string> words;  // that follow it: what CXX="ccache g++ -m64" has behind the program
+  std::string problem;             // then why
+  std::string identity;            // path, size and time of change of the programs, and the words
 };
 
 // FUSELET_CXX, else CXX, else c++, g++ or clang++ along PATH. Looked up anew in each call.

@@ -20,7 +20,8 @@ constexpr int64_t kSizes[] = {0, 1, 15, 16, 17, 511, 512, 513, 1027};
 
 Tensor normal(const std::vector<int64_t>& sizes) { return randn(IntList(sizes)); }
 
-// A kernel, the tensors it runs on, and what the written ones must be, in the order of buffers (undefined: not written).
+// A kernel, the tensors it runs on, and what the written ones must be, in the order of buffers (undefined: not
+// written).
 struct Case {
   kernel::Kernel kernel;
   KernelRun run;
@@ -92,9 +93,10 @@ TEST_CASE("a generated pointwise chain has eager's bits") {
     NestBuilder b(Structure::Pointwise, {n});
     const int sum = b.formula("add", {b.load(0, kFloat32, {1}), b.load(1, kFloat32, {1})});
     b.store(2, b.formula("mul", {b.formula("gelu_erf", {sum}), b.constant(0.7)}), {1});
-    cases.push_back({make_kernel("add_gelu_erf_mul", {{kFloat32, n, false}, {kFloat32, n, false}, {kFloat32, n, true}}, {b.nest}),
-                     {{x, y, zeros_like(x)}},
-                     {{}, {}, mul(gelu_erf(add(x, y)), 0.7)}});
+    cases.push_back(
+        {make_kernel("add_gelu_erf_mul", {{kFloat32, n, false}, {kFloat32, n, false}, {kFloat32, n, true}}, {b.nest}),
+         {{x, y, zeros_like(x)}},
+         {{}, {}, mul(gelu_erf(add(x, y)), 0.7)}});
   }
   check(cases);
 }
@@ -174,7 +176,8 @@ TEST_CASE("generated layer_norm has eager's bits, forward and backward") {
     const kernel::Buffer out{kFloat32, rows * n, true}, row_out{kFloat32, rows, true}, column_out{kFloat32, n, true};
     {
       NestBuilder b(Structure::Rows, {rows, n});
-      const int v = b.load(0, kFloat32, {n, 1}), weight = b.load(1, kFloat32, {0, 1}), shift = b.load(2, kFloat32, {0, 1});
+      const int v = b.load(0, kFloat32, {n, 1}), weight = b.load(1, kFloat32, {0, 1}),
+                shift = b.load(2, kFloat32, {0, 1});
       const int mean = b.formula("div", {b.reduce(Combine::Sum, v), b.constant(count)});
       const int centred = b.formula("sub", {v, mean});
       const int squares = b.reduce(Combine::Sum, b.formula("mul", {centred, centred}));
@@ -218,10 +221,11 @@ TEST_CASE("generated sums have eager's bits, of long rows and of columns") {
       const int v = b.load(0, kFloat32, {n, 1});
       b.store(1, b.reduce(Combine::Sum, v), {1, 0});
       b.store(2, b.reduce(Combine::Min, v), {1, 0});
-      cases.push_back({make_kernel("sum_amin", {{kFloat32, 3 * n, false}, {kFloat32, 3, true}, {kFloat32, 3, true}}, {b.nest}),
-                       {{x, zeros({3}), zeros({3})}},
-                       {{}, sum(x, 1), n ? amin(x, 1) : Tensor()},
-                       1e-4});
+      cases.push_back(
+          {make_kernel("sum_amin", {{kFloat32, 3 * n, false}, {kFloat32, 3, true}, {kFloat32, 3, true}}, {b.nest}),
+           {{x, zeros({3}), zeros({3})}},
+           {{}, sum(x, 1), n ? amin(x, 1) : Tensor()},
+           1e-4});
       if (n == 0) cases.back().tolerance = __builtin_inf();  // the least of nothing is infinite
     }
     NestBuilder b(Structure::Columns, {n, 3});
@@ -232,6 +236,29 @@ TEST_CASE("generated sums have eager's bits, of long rows and of columns") {
                      {{}, sum(tall, 0)},
                      1e-4});
   }
+  check(cases);
+}
+
+TEST_CASE("generated nests store columns and rows that no Reduce takes part in, once") {
+  const Tensor x = varied({70, 5}), bias = varied({5}), start = varied({70});
+  std::vector<Case> cases;
+  {
+    NestBuilder b(Structure::Columns, {70, 5});
+    b.store(1, b.reduce(Combine::Sum, b.load(0, kFloat32, {5, 1})), {0, 1});
+    b.store(2, b.formula("add", {b.load(2, kFloat32, {0, 1}), b.constant(1)}), {0, 1});
+    cases.push_back(
+        {make_kernel("sum_add", {{kFloat32, 350, false}, {kFloat32, 5, true}, {kFloat32, 5, true}}, {b.nest}),
+         {{x, zeros({5}), bias}},
+         {{}, sum(x, 0), add(bias, 1)}});
+  }
+  const Tensor rows = varied({70, 1200});
+  NestBuilder b(Structure::SplitRows, {70, 1200});
+  b.store(1, b.reduce(Combine::Sum, b.load(0, kFloat32, {1200, 1})), {1, 0});
+  b.store(2, b.formula("add", {b.load(2, kFloat32, {1, 0}), b.constant(1)}), {1, 0});
+  cases.push_back(
+      {make_kernel("sum_add", {{kFloat32, 84000, false}, {kFloat32, 70, true}, {kFloat32, 70, true}}, {b.nest}),
+       {{rows, zeros({70}), start}},
+       {{}, sum(rows, 1), add(start, 1)}});
   check(cases);
 }
 
@@ -263,7 +290,8 @@ TEST_CASE("generated transposes and reversed layouts copy every element") {
         NestBuilder b(Structure::Pointwise, {3, m, n});
         const NestBuilder::Strides dense = {m * n, n, 1}, crossed = {m * n, 1, m};
         b.store(1, b.load(0, dtype, stores ? dense : crossed), stores ? crossed : dense);
-        const Tensor want = stores ? contiguous(transpose(reshape(x, {3, m, n}), 1, 2)) : contiguous(transpose(x, 1, 2));
+        const Tensor want =
+            stores ? contiguous(transpose(reshape(x, {3, m, n}), 1, 2)) : contiguous(transpose(x, 1, 2));
         cases.push_back({make_kernel("transpose", {{dtype, 3 * m * n, false}, {dtype, 3 * m * n, true}}, {b.nest}),
                          {{x, zeros({3, m, n}, dtype)}},
                          {{}, want}});
@@ -277,20 +305,25 @@ TEST_CASE("an index out of range is reported by its number, and read nowhere") {
   const int64_t n = 40;
   NestBuilder b(Structure::Pointwise, {n, 3});
   const int index = b.load(0, kInt64, {1, 0}), other = b.load(1, kInt64, {1, 0});
-  const int first = b.load_at(2, kFloat32, {0, 1}, {{index, 3, 5}}), second = b.load_at(2, kFloat32, {0, 1}, {{other, 3, 5}});
+  const int first = b.load_at(2, kFloat32, {0, 1}, {{index, 3, 5}}),
+            second = b.load_at(2, kFloat32, {0, 1}, {{other, 3, 5}});
   b.store(3, b.formula("add", {first, second}), {3, 1});
   NestBuilder lanes(Structure::Pointwise, {n});
   lanes.store(4, lanes.load_at(2, kFloat32, {0}, {{lanes.load(0, kInt64, {1}), 3, 5}}), {1});
   const kernel::Kernel k = make_kernel(
-      "gather", {{kInt64, n, false}, {kInt64, n, false}, {kFloat32, 15, false}, {kFloat32, 3 * n, true}, {kFloat32, n, true}},
+      "gather",
+      {{kInt64, n, false}, {kInt64, n, false}, {kFloat32, 15, false}, {kFloat32, 3 * n, true}, {kFloat32, n, true}},
       {b.nest, lanes.nest});
   const Tensor table = varied({5, 3});
   auto run = [&](double in_first, double in_second) {
-    auto indices = [&](double odd_one) { return filled({n}, kInt64, [=](int64_t i) { return i == 33 ? odd_one : static_cast<double>(i % 10 - 5); }); };
+    auto indices = [&](double odd_one) {
+      return filled({n}, kInt64, [=](int64_t i) { return i == 33 ? odd_one : static_cast<double>(i % 10 - 5); });
+    };
     const Tensor a = indices(in_first), c = indices(in_second), out = zeros({n, 3}), gathered = zeros({n});
     const int failed = launch(k, {{a, c, table, out, gathered}});
     if (failed == 0) {
-      CHECK(same_bits(out, add(index_select(table, 0, where(lt(a, 0), add(a, 5), a)), index_select(table, 0, where(lt(c, 0), add(c, 5), c)))));
+      CHECK(same_bits(out, add(index_select(table, 0, where(lt(a, 0), add(a, 5), a)),
+                               index_select(table, 0, where(lt(c, 0), add(c, 5), c)))));
     }
     return failed;
   };

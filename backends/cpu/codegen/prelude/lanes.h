@@ -114,15 +114,13 @@ FUSELET_FN HeldLanes<T, W> widen(RawLanes<T, W> raw) {
   }
 }
 
-// v holds what T can hold, or the nearest of it is taken.
+// v is one of the values that T holds.
 template <class T, class V, int W = LaneInfo<V>::kLanes>
 FUSELET_FN RawLanes<T, W> narrow(V v) {
   if constexpr (kSame<T, bool>) {
     return __builtin_convertvector(v & 1, RawLanes<T, W>);
   } else if constexpr (kSame<T, bfloat16>) {
-    Lanes<unsigned, W> bits = __builtin_bit_cast(Lanes<unsigned, W>, v);
-    Lanes<unsigned, W> rounded = bits + 0x7fffu + (bits >> 16 & 1u), quiet = bits | 0x400000u;
-    return __builtin_convertvector(((bits & 0x7fffffffu) > 0x7f800000u ? quiet : rounded) >> 16, RawLanes<T, W>);
+    return __builtin_convertvector(__builtin_bit_cast(Lanes<unsigned, W>, v) >> 16, RawLanes<T, W>);
   } else if constexpr (kSame<T, float16>) {
     RawLanes<T, W> result;
 #if defined(__F16C__) && !defined(__clang__)
@@ -154,6 +152,15 @@ FUSELET_FN Integers<W> cast_lanes(V x) {
   Integers<W> high = Integers<W>{} + (long)IntegerRange<T>::kHigh, low = Integers<W>{} + (long)IntegerRange<T>::kLow;
   return __builtin_convertvector(above, Integers<W>) ? high
                                                      : (__builtin_convertvector(below, Integers<W>) ? low : inside);
+}
+
+// As to_bfloat16 rounds each.
+template <class V, int W = LaneInfo<V>::kLanes>
+FUSELET_FN V round_to_bfloat16(V x) {
+  using Bits = Lanes<unsigned, W>;
+  const Bits bits = __builtin_bit_cast(Bits, x);
+  const Bits rounded = bits + 0x7fffu + (bits >> 16 & 1u), quiet = bits | 0x400000u;
+  return __builtin_bit_cast(V, (x != x ? quiet : rounded) & 0xffff0000u);
 }
 
 template <class T>
@@ -209,7 +216,9 @@ FUSELET_FN HeldLanes<T, W> convert_lanes(V x) {
   } else if constexpr (kSame<T, bool>) {
     return __builtin_convertvector(x != From(0), Truths<W>);
   } else if constexpr (kIsStoredHalf<T>) {
-    if constexpr (kSame<From, float>) {
+    if constexpr (kSame<From, float> && kSame<T, bfloat16>) {
+      return round_to_bfloat16(x);
+    } else if constexpr (kSame<From, float>) {
       return widen<T, W>(narrow<T>(x));
     } else {  // one rounding: by way of float there would be two
       Floats<W> result;
