@@ -141,7 +141,7 @@ std::vector<Tensor> Shadow::run_backward(const StepPattern& step, const std::vec
 std::vector<Tensor> Shadow::carry_out(const StepPattern& step, const std::string& line,
                                       const std::vector<double>& numbers) {
   ShadowScope scope(recorder_, step.ambient);
-  recorder_.set_line(&line);
+  LineOfRecording of_step(recorder_, line);
   for (const OutsideTensor& t : step.outside) meet(t);
   std::vector<Arg> args(step.args.size());
   std::vector<std::vector<Tensor>> lists(step.args.size());
