@@ -212,6 +212,7 @@ void FunctionCall::take(const Step& step, Tensor* results) {
       results[i] = r.origin == ResultTensor::Origin::Known ? handles_[r.handle] : Tensor();
     }
   }
+  for (Handle h : step.rewritten) handles_[h].impl()->storage()->bump_version();
   for (Handle h : step.written) written_.push_back(handles_[h].impl()->storage().get());
   for (const HistoryChange& h : step.history) change_history(h);
   if (!step.leaf_grads.empty()) take_leaf_grads(step);

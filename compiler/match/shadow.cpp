@@ -123,7 +123,8 @@ void Shadow::meet(const OutsideTensor& outside) {
       TensorForm flat = {{plan.high - plan.low}, {1}, 0, plan.form.dtype, plan.form.device};
       window = recorder_.add_stand_in(name, meta_of(flat));
     }
-    t = window.as_strided(outside.form.sizes, outside.form.strides, is_empty(outside) ? SymInt(0) : outside.form.offset - plan.low);
+    t = window.as_strided(outside.form.sizes, outside.form.strides,
+                          is_empty(outside) ? SymInt(0) : outside.form.offset - plan.low);
   }
   if (outside.requires_grad) t.impl()->make_autograd().requires_grad = true;
   add(t);

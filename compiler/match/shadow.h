@@ -68,7 +68,9 @@ class Shadow {
 // The user's line of what is recorded inside.
 class LineOfRecording {
  public:
-  LineOfRecording(trace::Recorder& recorder, const std::string& line) : recorder_(recorder) { recorder_.set_line(&line); }
+  LineOfRecording(trace::Recorder& recorder, const std::string& line) : recorder_(recorder) {
+    recorder_.set_line(&line);
+  }
   ~LineOfRecording() { recorder_.set_line(nullptr); }
   LineOfRecording(const LineOfRecording&) = delete;
 

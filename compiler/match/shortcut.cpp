@@ -5,7 +5,8 @@
 
 namespace fuselet::match {
 
-bool FunctionCall::note_shortcut(std::span<const Tensor> arguments, std::span<const Tensor> results, Shortcut* out) const {
+bool FunctionCall::note_shortcut(std::span<const Tensor> arguments, std::span<const Tensor> results,
+                                 Shortcut* out) const {
   // Cells are state besides the arguments.
   if (reads_cells_ || !cells_.empty()) return false;
   auto source_of = [&](const Tensor& t) {

@@ -198,8 +198,7 @@ void as_strided(const Call& call, TensorMeta* out) {
   int64_t held = static_cast<int64_t>(self.impl()->storage()->bytes() / size_of(self.dtype()));
   // A view without elements reaches nothing.
   bool inside = last <= held || span_of(out->sizes, out->strides) == 0;
-  FUSELET_CHECK(out->offset >= 0 && inside, "as_strided: the view reaches element ", last, " of a storage of ",
-                held);
+  FUSELET_CHECK(out->offset >= 0 && inside, "as_strided: the view reaches element ", last, " of a storage of ", held);
 }
 
 void alias(const Call& call, TensorMeta* out) { start_from(call.tensor(0), out); }

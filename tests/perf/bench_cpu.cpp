@@ -117,13 +117,15 @@ void bench_compiled_small() {
   auto body = [](const Tensor& x, const Tensor& y) { return (x + y) * x; };
   auto compiled = compile(body);
   auto executable = compile_graph(
-      record([&](const std::vector<Tensor>& in) { return std::vector<Tensor>{body(in[0], in[1])}; }, {a, b}).graph(), {});
+      record([&](const std::vector<Tensor>& in) { return std::vector<Tensor>{body(in[0], in[1])}; }, {a, b}).graph(),
+      {});
   std::vector<Tensor> inputs = {a, b};
   double alone = microseconds_per_call([&] { executable->run({inputs, {}, {}}); }, 20000);
   double whole = microseconds_per_call([&] { compiled(a, b); }, 20000);
   print_line("compiled_add_mul_f32_16", "eager_cpp", "us", microseconds_per_call([&] { body(a, b); }, 20000));
   print_line("compiled_add_mul_f32_16", "executable_alone", "us", alone);
-  print_line("compiled_add_mul_f32_16", "compiled_cpp", "us", whole, ", \"overhead\": " + std::to_string(whole - alone));
+  print_line("compiled_add_mul_f32_16", "compiled_cpp", "us", whole,
+             ", \"overhead\": " + std::to_string(whole - alone));
 }
 
 // Row operators of networks, for information: GB/s over the bytes read and written once.
@@ -147,9 +149,11 @@ struct Bench {
   const char* name;
   void (*run)();
 };
-constexpr Bench kBenches[] = {
-    {"matmul", bench_matmul}, {"add_large", bench_add_large}, {"add_small", bench_add_small},
-    {"compiled_small", bench_compiled_small}, {"rows", bench_rows}};
+constexpr Bench kBenches[] = {{"matmul", bench_matmul},
+                              {"add_large", bench_add_large},
+                              {"add_small", bench_add_small},
+                              {"compiled_small", bench_compiled_small},
+                              {"rows", bench_rows}};
 
 }  // namespace
 }  // namespace fuselet::perf
