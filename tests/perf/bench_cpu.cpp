@@ -115,7 +115,9 @@ void bench_compiled_small() {
   NoGradGuard no_grad;
   Tensor a = rand({16}), b = rand({16});
   auto body = [](const Tensor& x, const Tensor& y) { return (x + y) * x; };
-  auto compiled = compile(body);
+  CompileSettings skip_code;
+  skip_code.pure = true;
+  auto compiled = compile(body), pure = compile(body, skip_code);
   auto executable = compile_graph(
       record([&](const std::vector<Tensor>& in) { return std::vector<Tensor>{body(in[0], in[1])}; }, {a, b}).graph(),
       {});
@@ -126,6 +128,9 @@ void bench_compiled_small() {
   print_line("compiled_add_mul_f32_16", "executable_alone", "us", alone);
   print_line("compiled_add_mul_f32_16", "compiled_cpp", "us", whole,
              ", \"overhead\": " + std::to_string(whole - alone));
+  double skipped = microseconds_per_call([&] { pure(a, b); }, 20000);
+  print_line("compiled_add_mul_f32_16", "pure_cpp", "us", skipped,
+             ", \"overhead\": " + std::to_string(skipped - alone));
 }
 
 // Row operators of networks, for information: GB/s over the bytes read and written once.
