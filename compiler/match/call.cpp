@@ -63,7 +63,10 @@ Shortcut CallScope::finish_with_shortcut(std::span<const Tensor> arguments, std:
   if (!call_) return shortcut;
   bool noted = call_->note_shortcut(arguments, results, &shortcut);
   const Program& program = call_->finish();
-  if (noted) shortcut.program = &program;
+  if (noted) {
+    shortcut.program = &program;
+    find_needed(shortcut);
+  }
   give_back_call(std::move(call_));
   return shortcut;
 }
@@ -89,6 +92,7 @@ void FunctionCall::clear() {
   numbers_.clear();
   draws_ = 0;
   reads_cells_ = false;
+  needed_ = nullptr;
   written_.clear();
   reason_.clear();
   reason_line_.clear();
@@ -187,6 +191,10 @@ const Step& FunctionCall::step_for(const Asked& asked) {
 Tensor FunctionCall::make(const ResultTensor& r) {
   Tensor t;
   Handle root = handles_.size();
+  if (needed_ && !(*needed_)[static_cast<size_t>(root)]) {
+    handles_.add_absent();
+    return t;
+  }
   if (r.origin == ResultTensor::Origin::Fresh) {
     t = Tensor(make_intrusive<TensorImpl>(make_intrusive<Storage>(Storage::Deferred{}, r.form.device), r.form.sizes,
                                           r.form.strides, r.form.offset, r.form.dtype));

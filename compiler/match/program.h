@@ -48,6 +48,15 @@ class Program : public std::enable_shared_from_this<Program> {
 
   const Executable& executable() const { return *forward_; }
   const LaterBackward* later_backward() const { return backward_ ? &*backward_ : nullptr; }
+  // Calls f(handle) for each tensor that run() gives something to.
+  template <class F>
+  void for_each_given(F&& f) const {
+    for (const Output& o : outputs_) f(o.root);
+    for (auto [view, base] : views_) f(view), f(base);
+    if (backward_) {
+      for (Handle h : backward_->outputs) f(h);
+    }
+  }
   // Of the forward; the stages of a later backward follow, with "backward." before their names.
   const report::CompileReport& report() const { return report_; }
 
