@@ -65,7 +65,7 @@ class FunctionCall final : public CompiledCall {
   std::vector<double> numbers_;
   uint64_t draws_ = 0;
   Ambient ambient_at_start_;
-  bool reads_cells_ = false;  // noted for pure functions only
+  bool reads_cells_ = false;                   // noted for pure functions only
   const std::vector<char>* needed_ = nullptr;  // while a shortcut is followed
   std::vector<const Storage*> written_;
   std::string reason_, reason_line_;  // why what was recorded before did not serve
