@@ -140,7 +140,16 @@ void FunctionCall::before_read(const Tensor& t) {
 
 void FunctionCall::before_cell_change(HostCell& cell) { cells_.emplace_back(CellPtr(&cell), cell.peek()); }
 
+// The offset of as_strided counts from the start of the memory, which is no part of what is compared.
+void FunctionCall::check_as_strided(const Tensor& t) {
+  if (t.impl()->is_deferred()) return;
+  int32_t group = handles_.group_of(t);
+  const Tensor& first = group == kUndefined ? t : handles_[handles_.first_of_group(group)];
+  if (first.impl()->offset() != 0) refuse("as_strided() of a tensor that begins behind the start of its memory");
+}
+
 void FunctionCall::operate(Call& call) {
+  if (call.op->id == OpId::as_strided) check_as_strided(call.tensor(0));
   if (draw_is_given() && (call.op->kind == OpKind::Random || call.op->kind == OpKind::Composite))
     refuse("a random generator other than the default one");
   if (function_->settings().pure) {

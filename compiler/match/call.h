@@ -42,6 +42,7 @@ class FunctionCall final : public CompiledCall {
   [[noreturn]] void refuse(const char* what) override;
 
  private:
+  void check_as_strided(const Tensor& t);
   const Step& step_for(const Asked& asked);
   const Step& record(const Asked& asked);
   void complete_pattern(StepPattern& step, const Asked& asked);

@@ -22,6 +22,10 @@ bool FunctionCall::note_shortcut(std::span<const Tensor> arguments, std::span<co
   out->ambient = ambient_at_start_;
   for (const Step* s = at_; s->parent; s = s->parent) out->path.push_back(s);
   std::reverse(out->path.begin(), out->path.end());
+  // Whether its offset is right depends on the memory.
+  for (const Step* s : out->path) {
+    if (s->op && s->op->id == OpId::as_strided) return false;
+  }
   for (const Step* step : out->path) {
     for (size_t i = 0; i < step->outside.size(); ++i)
       out->outside.push_back(source_of(handles_[step->first_handle + static_cast<Handle>(i)]));
