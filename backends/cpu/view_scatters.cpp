@@ -23,6 +23,7 @@ Tensor make_span(DimsView sizes, DimsView strides, DType dtype) {
 
 void check_reach(const Call& call, int64_t from, DimsView sizes, DimsView strides, int64_t held) {
   const int64_t end = from + span_of(sizes, strides);
+  if (end == from) return;  // no elements
   FUSELET_CHECK(from >= 0 && end <= held, call.op->name, ": the view reaches elements ", from, " to ", end,
                 " of a tensor that spans ", held);
 }

@@ -92,6 +92,7 @@ void Program::add_backward(Shadow& shadow, const Survivors& survivors) {
   trace::Recorder& recorder = shadow.recorder();
   ir::Graph& graph = recorder.graph();
   ShadowScope scope(recorder, {false, DType::Float32, {}});
+  LineOfRecording of_call(recorder, line_);
   std::vector<Tensor> gradients;
   size_t num_nodes = graph.nodes.size(), num_values = graph.values.size(), num_inputs = graph.inputs.size();
   for (size_t i = 0; i < outputs.size(); ++i)

@@ -63,7 +63,10 @@ Shortcut CallScope::finish_with_shortcut(std::span<const Tensor> arguments, std:
   if (!call_) return shortcut;
   bool noted = call_->note_shortcut(arguments, results, &shortcut);
   const Program& program = call_->finish();
-  if (noted) shortcut.program = &program;
+  if (noted) {
+    shortcut.program = &program;
+    find_needed(shortcut);
+  }
   give_back_call(std::move(call_));
   return shortcut;
 }
@@ -89,6 +92,7 @@ void FunctionCall::clear() {
   numbers_.clear();
   draws_ = 0;
   reads_cells_ = false;
+  needed_ = nullptr;
   written_.clear();
   reason_.clear();
   reason_line_.clear();
@@ -136,7 +140,16 @@ void FunctionCall::before_read(const Tensor& t) {
 
 void FunctionCall::before_cell_change(HostCell& cell) { cells_.emplace_back(CellPtr(&cell), cell.peek()); }
 
+// The offset of as_strided counts from the start of the memory, which is no part of what is compared.
+void FunctionCall::check_as_strided(const Tensor& t) {
+  if (t.impl()->is_deferred()) return;
+  int32_t group = handles_.group_of(t);
+  const Tensor& first = group == kUndefined ? t : handles_[handles_.first_of_group(group)];
+  if (first.impl()->offset() != 0) refuse("as_strided() of a tensor that begins behind the start of its memory");
+}
+
 void FunctionCall::operate(Call& call) {
+  if (call.op->id == OpId::as_strided) check_as_strided(call.tensor(0));
   if (draw_is_given() && (call.op->kind == OpKind::Random || call.op->kind == OpKind::Composite))
     refuse("a random generator other than the default one");
   if (function_->settings().pure) {
@@ -187,6 +200,10 @@ const Step& FunctionCall::step_for(const Asked& asked) {
 Tensor FunctionCall::make(const ResultTensor& r) {
   Tensor t;
   Handle root = handles_.size();
+  if (needed_ && !(*needed_)[static_cast<size_t>(root)]) {
+    handles_.add_absent();
+    return t;
+  }
   if (r.origin == ResultTensor::Origin::Fresh) {
     t = Tensor(make_intrusive<TensorImpl>(make_intrusive<Storage>(Storage::Deferred{}, r.form.device), r.form.sizes,
                                           r.form.strides, r.form.offset, r.form.dtype));
@@ -212,6 +229,7 @@ void FunctionCall::take(const Step& step, Tensor* results) {
       results[i] = r.origin == ResultTensor::Origin::Known ? handles_[r.handle] : Tensor();
     }
   }
+  for (Handle h : step.rewritten) handles_[h].impl()->storage()->bump_version();
   for (Handle h : step.written) written_.push_back(handles_[h].impl()->storage().get());
   for (const HistoryChange& h : step.history) change_history(h);
   if (!step.leaf_grads.empty()) take_leaf_grads(step);

@@ -42,6 +42,7 @@ class FunctionCall final : public CompiledCall {
   [[noreturn]] void refuse(const char* what) override;
 
  private:
+  void check_as_strided(const Tensor& t);
   const Step& step_for(const Asked& asked);
   const Step& record(const Asked& asked);
   void complete_pattern(StepPattern& step, const Asked& asked);
@@ -65,7 +66,8 @@ class FunctionCall final : public CompiledCall {
   std::vector<double> numbers_;
   uint64_t draws_ = 0;
   Ambient ambient_at_start_;
-  bool reads_cells_ = false;  // noted for pure functions only
+  bool reads_cells_ = false;                   // noted for pure functions only
+  const std::vector<char>* needed_ = nullptr;  // while a shortcut is followed
   std::vector<const Storage*> written_;
   std::string reason_, reason_line_;  // why what was recorded before did not serve
 

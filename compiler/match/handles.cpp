@@ -50,6 +50,12 @@ void Handles::add_made(Tensor t, Handle root) {
   tensors_.push_back(std::move(t));
 }
 
+void Handles::add_absent() {
+  groups_.push_back(-1);
+  roots_.push_back(kUndefined);
+  tensors_.emplace_back();
+}
+
 void Handles::truncate(Handle size_wanted) {
   while (size() > size_wanted) {
     Handle last = size() - 1;
@@ -58,7 +64,7 @@ void Handles::truncate(Handle size_wanted) {
       by_storage_.erase((*this)[last].impl()->storage().get());
       group_first_.pop_back();
     }
-    by_impl_.erase((*this)[last].impl());
+    if ((*this)[last].defined()) by_impl_.erase((*this)[last].impl());
     groups_.pop_back();
     roots_.pop_back();
     tensors_.pop_back();

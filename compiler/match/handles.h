@@ -26,6 +26,8 @@ class Handles {
   // `root`: whose memory it is, itself or another tensor that the call made; kUndefined for a view of memory from
   // outside.
   void add_made(Tensor t, Handle root);
+  // A handle that nobody asks for.
+  void add_absent();
   // kUndefined also for a tensor from outside.
   Handle root_of(Handle h) const { return roots_[static_cast<size_t>(h)]; }
   // Forgets the handles from `size` on.

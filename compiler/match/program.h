@@ -7,8 +7,8 @@
 #include "compiler/match/settings.h"
 #include "compiler/match/shadow.h"
 #include "compiler/partition/partition.h"
-#include "compiler/report/report.h"
 #include "compiler/plan/executable.h"
+#include "compiler/report/report.h"
 
 namespace fuselet::match {
 
@@ -31,7 +31,7 @@ struct LaterBackward {
   std::vector<Handle> leaves;             // whose gradients it computes
   std::string failure;                    // not empty: why there is no executable, an error for who runs the backward
   std::vector<int32_t> gradient_of_leaf;  // output of the executable; -1: none flows
-  std::vector<int32_t> number_of_cell;  // of the backward graph
+  std::vector<int32_t> number_of_cell;    // of the backward graph
 };
 
 class Program : public std::enable_shared_from_this<Program> {
@@ -48,6 +48,15 @@ class Program : public std::enable_shared_from_this<Program> {
 
   const Executable& executable() const { return *forward_; }
   const LaterBackward* later_backward() const { return backward_ ? &*backward_ : nullptr; }
+  // Calls f(handle) for each tensor that run() gives something to.
+  template <class F>
+  void for_each_given(F&& f) const {
+    for (const Output& o : outputs_) f(o.root);
+    for (auto [view, base] : views_) f(view), f(base);
+    if (backward_) {
+      for (Handle h : backward_->outputs) f(h);
+    }
+  }
   // Of the forward; the stages of a later backward follow, with "backward." before their names.
   const report::CompileReport& report() const { return report_; }
 

@@ -53,7 +53,10 @@ void FunctionCall::complete_pattern(StepPattern& step, const Asked& asked) {
         FUSELET_CHECK(!t.impl()->storage()->is_read_only(), asked.op->name,
                       "_: the tensor is read-only memory of another library");
         int32_t group = handles_.group_of(t);
-        if (group == kUndefined) continue;
+        if (group == kUndefined) {
+          step.rewritten.push_back(handles_.find(t));
+          continue;
+        }
         step.written.push_back(handles_.find(t));
         const Tensor& first_of_group = handles_[handles_.first_of_group(group)];
         if (!is_dense(first_of_group.sizes(), first_of_group.strides())) step.windows.push_back(group);

@@ -21,7 +21,11 @@ TensorMeta meta_of(const TensorForm& form) {
   return m;
 }
 
+// A tensor without elements lies nowhere.
+bool is_empty(const OutsideTensor& t) { return span_of(t.form.sizes, t.form.strides) == 0; }
+
 void extend(GroupPlan& group, const OutsideTensor& t) {
+  if (is_empty(t)) return;
   int64_t low = t.form.offset.word(), high = low + span_of(t.form.sizes, t.form.strides);
   group.low = std::min(group.low, low);
   group.high = std::max(group.high, high);
@@ -29,6 +33,7 @@ void extend(GroupPlan& group, const OutsideTensor& t) {
 
 bool covers(const GroupPlan& group, const OutsideTensor& t) {
   if (!group.is_window) return t.form == group.form;
+  if (is_empty(t)) return t.form.dtype == group.form.dtype;
   int64_t low = t.form.offset.word(), high = low + span_of(t.form.sizes, t.form.strides);
   return group.low <= low && high <= group.high && t.form.dtype == group.form.dtype;
 }
@@ -118,7 +123,8 @@ void Shadow::meet(const OutsideTensor& outside) {
       TensorForm flat = {{plan.high - plan.low}, {1}, 0, plan.form.dtype, plan.form.device};
       window = recorder_.add_stand_in(name, meta_of(flat));
     }
-    t = window.as_strided(outside.form.sizes, outside.form.strides, outside.form.offset - plan.low);
+    t = window.as_strided(outside.form.sizes, outside.form.strides,
+                          is_empty(outside) ? SymInt(0) : outside.form.offset - plan.low);
   }
   if (outside.requires_grad) t.impl()->make_autograd().requires_grad = true;
   add(t);
@@ -136,7 +142,7 @@ std::vector<Tensor> Shadow::run_backward(const StepPattern& step, const std::vec
 std::vector<Tensor> Shadow::carry_out(const StepPattern& step, const std::string& line,
                                       const std::vector<double>& numbers) {
   ShadowScope scope(recorder_, step.ambient);
-  recorder_.set_line(line);
+  LineOfRecording of_step(recorder_, line);
   for (const OutsideTensor& t : step.outside) meet(t);
   std::vector<Arg> args(step.args.size());
   std::vector<std::vector<Tensor>> lists(step.args.size());

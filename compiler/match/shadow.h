@@ -65,6 +65,19 @@ class Shadow {
   std::vector<std::pair<bool, bool>> history_;  // by handle: requires_grad, is_leaf
 };
 
+// The user's line of what is recorded inside.
+class LineOfRecording {
+ public:
+  LineOfRecording(trace::Recorder& recorder, const std::string& line) : recorder_(recorder) {
+    recorder_.set_line(&line);
+  }
+  ~LineOfRecording() { recorder_.set_line(nullptr); }
+  LineOfRecording(const LineOfRecording&) = delete;
+
+ private:
+  trace::Recorder& recorder_;
+};
+
 // Operators inside go to `recorder` alone, under the step's ambient state.
 class ShadowScope {
  public:

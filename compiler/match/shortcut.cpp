@@ -5,7 +5,8 @@
 
 namespace fuselet::match {
 
-bool FunctionCall::note_shortcut(std::span<const Tensor> arguments, std::span<const Tensor> results, Shortcut* out) const {
+bool FunctionCall::note_shortcut(std::span<const Tensor> arguments, std::span<const Tensor> results,
+                                 Shortcut* out) const {
   // Cells are state besides the arguments.
   if (reads_cells_ || !cells_.empty()) return false;
   auto source_of = [&](const Tensor& t) {
@@ -21,6 +22,10 @@ bool FunctionCall::note_shortcut(std::span<const Tensor> arguments, std::span<co
   out->ambient = ambient_at_start_;
   for (const Step* s = at_; s->parent; s = s->parent) out->path.push_back(s);
   std::reverse(out->path.begin(), out->path.end());
+  // Whether its offset is right depends on the memory.
+  for (const Step* s : out->path) {
+    if (s->op && s->op->id == OpId::as_strided) return false;
+  }
   for (const Step* step : out->path) {
     for (size_t i = 0; i < step->outside.size(); ++i)
       out->outside.push_back(source_of(handles_[step->first_handle + static_cast<Handle>(i)]));
@@ -31,6 +36,35 @@ bool FunctionCall::note_shortcut(std::span<const Tensor> arguments, std::span<co
   }
   out->numbers = numbers_;
   return true;
+}
+
+void find_needed(Shortcut& shortcut) {
+  size_t num_handles = 0;
+  for (const Step* step : shortcut.path) {
+    num_handles += step->outside.size();
+    for (const ResultTensor& r : step->results)
+      num_handles += r.origin == ResultTensor::Origin::Fresh || r.origin == ResultTensor::Origin::View ? 1 : 0;
+  }
+  shortcut.needed.assign(num_handles, 0);
+  auto mark = [&](Handle h) {
+    if (h != kUndefined) shortcut.needed[static_cast<size_t>(h)] = 1;
+  };
+  shortcut.program->for_each_given(mark);
+  for (const TensorSource& s : shortcut.results) mark(s.handle);
+  for (const Step* step : shortcut.path) {
+    for (const ResultTensor& r : step->results) {
+      bool is_view = r.origin == ResultTensor::Origin::View;
+      if (is_view || !step->leaf_grads.empty()) mark(r.handle);
+      if (is_view) mark(r.parent);
+    }
+    for (const HistoryChange& h : step->history) mark(h.handle);
+    for (Handle h : step->written) mark(h);
+    for (Handle h : step->rewritten) mark(h);
+    if (step->kind != StepKind::SetGrad) continue;
+    for (const ArgPattern& p : step->args) {
+      if (p.tag == Arg::Tag::Tensor) mark(static_cast<Handle>(p.bits));
+    }
+  }
 }
 
 bool FunctionCall::leaf_grads_are(const Step& step) const {
@@ -64,6 +98,7 @@ bool FunctionCall::retrace(const Shortcut& shortcut, std::span<const Tensor> arg
 bool FunctionCall::follow(Function& function, const Shortcut& shortcut, std::span<const Tensor> arguments,
                           std::vector<Tensor>* results) {
   function_ = &function;
+  needed_ = &shortcut.needed;
   try {
     if (!retrace(shortcut, arguments)) {
       abandon();

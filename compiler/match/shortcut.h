@@ -20,6 +20,11 @@ struct Shortcut {
   std::vector<TensorSource> results;
   std::vector<double> numbers;
   const Program* program = nullptr;
+  // By handle: whether the tensor takes part besides being computed with, so that it must exist.
+  std::vector<char> needed;
 };
+
+// Sets `needed`.
+void find_needed(Shortcut& shortcut);
 
 }  // namespace fuselet::match

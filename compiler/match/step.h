@@ -95,8 +95,9 @@ struct StepPattern {
   std::vector<LeafGrad> leaf_grads;
   std::vector<ResultTensor> results;
   std::vector<HistoryChange> history;
-  std::vector<Handle> written;   // tensors from outside, or views of them, whose memory the step writes
-  std::vector<int32_t> windows;  // groups that must be an input as a flat piece of memory
+  std::vector<Handle> written;    // tensors from outside, or views of them, whose memory the step writes
+  std::vector<Handle> rewritten;  // tensors that the call made and the step writes in place
+  std::vector<int32_t> windows;   // groups that must be an input as a flat piece of memory
   std::vector<std::string> scalar_names;
   int32_t draws = 0;
   friend bool operator==(const StepPattern&, const StepPattern&) = default;

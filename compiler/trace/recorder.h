@@ -6,7 +6,6 @@
 // counting from the base's first element. So nothing is written in place in the graph, and every reader sees what it
 // would see in memory.
 #pragma once
-#include <optional>
 #include <string>
 #include <unordered_map>
 #include <vector>
@@ -54,8 +53,8 @@ class Recorder final : public Recording {
   // While set, casts between float32 and 16-bit floats are boundaries (ir::Node::boundary).
   void mark_boundaries(bool on) { marks_boundaries_ = on; }
 
-  // From now on the user's line is this one instead of the thread's.
-  void set_line(std::string line) { forced_line_ = std::move(line); }
+  // While set, the user's line is this one instead of the thread's.
+  void set_line(const std::string* line) { forced_line_ = line; }
 
   // The value that `t` stands for now; lifts a tensor met for the first time.
   ir::ValueId value_of(const Tensor& t);
@@ -103,7 +102,7 @@ class Recorder final : public Recording {
   int32_t num_arguments_ = 0;
   const ir::Origin* forced_origin_ = nullptr;
   bool marks_boundaries_ = false;
-  std::optional<std::string> forced_line_;
+  const std::string* forced_line_ = nullptr;
 };
 
 Recorder& current_recorder();

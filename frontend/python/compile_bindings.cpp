@@ -73,7 +73,8 @@ PyObject* call_by_shortcut(PythonFunction& f, PyObject* args, PyObject* kwargs) 
     std::shared_ptr<const PureCall> known = f.pure_calls[i];
     size_t at = 0;
     arguments.clear();
-    if (!known->arguments.matches(args, &at, &arguments) || !known->arguments.matches(kwargs, &at, &arguments)) continue;
+    if (!known->arguments.matches(args, &at, &arguments) || !known->arguments.matches(kwargs, &at, &arguments))
+      continue;
     bool followed;
     {
       GilRelease release;
@@ -112,7 +113,8 @@ void finish_pure(PythonFunction& f, match::CallScope& scope, PyObject* args, PyO
 py::object call(PythonFunction& f, const py::object& code, const py::tuple& args, const py::dict& kwargs) {
   bool pure = f.function.settings().pure;
   if (pure) {
-    if (PyObject* known = call_by_shortcut(f, args.ptr(), kwargs.ptr())) return py::reinterpret_steal<py::object>(known);
+    if (PyObject* known = call_by_shortcut(f, args.ptr(), kwargs.ptr()))
+      return py::reinterpret_steal<py::object>(known);
   }
   match::CallScope scope(f.function);
   ObjectRef result(checked(PyObject_Call(code.ptr(), args.ptr(), kwargs.ptr())));

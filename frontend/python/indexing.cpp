@@ -6,8 +6,8 @@
 #include <algorithm>
 #include <optional>
 
-#include "core/dispatch_state.h"
 #include "core/dispatch.h"
+#include "core/dispatch_state.h"
 #include "core/element.h"
 #include "core/ops/functions.h"
 #include "frontend/python/convert.h"

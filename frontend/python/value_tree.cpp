@@ -21,7 +21,8 @@ bool equal(PyObject* a, PyObject* b) {
 }
 
 PyObject* const* items_of(PyObject* sequence) {
-  return PyTuple_CheckExact(sequence) ? &PyTuple_GET_ITEM(sequence, 0) : reinterpret_cast<PyListObject*>(sequence)->ob_item;
+  return PyTuple_CheckExact(sequence) ? &PyTuple_GET_ITEM(sequence, 0)
+                                      : reinterpret_cast<PyListObject*>(sequence)->ob_item;
 }
 
 }  // namespace

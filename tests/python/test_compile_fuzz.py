@@ -27,8 +27,9 @@ def test_programs_against_numpy(block):
         assert fl.compiler.stats(steps).compiles <= 6, seed
 
 
+@pytest.mark.parametrize("pure", [False, True])
 @pytest.mark.parametrize("inside", [True, False])
-def test_gradients_of_programs_with_written_views(inside):
+def test_gradients_of_programs_with_written_views(inside, pure):
     for seed in range(40):
         start = np.random.default_rng(seed).normal(size=(4, 5))
 
@@ -40,7 +41,7 @@ def test_gradients_of_programs_with_written_views(inside):
 
         eager = fl.tensor(start).requires_grad_()
         gradient_program(seed, eager).backward()
-        compiled = fl.compile(gradient, numerics="exact")
+        compiled = fl.compile(gradient, pure=pure, numerics="exact")
         for _ in range(RUNS):
             x = fl.tensor(start).requires_grad_()
             loss = compiled(x)

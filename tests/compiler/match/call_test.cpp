@@ -326,3 +326,10 @@ TEST_CASE("a compiled function inside another, and one that calls itself, run as
   CHECK(recursive(ones({1}), 3).item() == 8);
   CHECK(recursive(ones({1}), 5).item() == 32);
 }
+
+TEST_CASE("as_strided counts from the start of the memory, or is refused") {
+  auto f = compile([](const Tensor& x) { return x.as_strided({2}, {1}, 1) * 2; }, exact());
+  for (int i = 0; i < 2; ++i) CHECK(f(arange(4.0)).to_vector() == Values{2, 4});
+  CHECK_THROWS_WITH_AS(f(arange(5.0).narrow(0, 1, 4)), doctest::Contains("as_strided"), NotImplementedError);
+  CHECK(f(arange(4.0)).to_vector() == Values{2, 4});
+}
