@@ -9,6 +9,7 @@
 #include <memory>
 
 #include "examples/cpp/arguments.h"
+#include "examples/cpp/print_summary.h"
 
 namespace fs = std::filesystem;
 using namespace fuselet;
@@ -127,27 +128,6 @@ Outcome train(const Arguments& arguments, const std::string& label, Training& t,
   }
   std::sort(speeds.begin(), speeds.end());
   return {evaluate(t.model, held_out).accuracy, speeds.empty() ? 0 : speeds[speeds.size() / 2]};
-}
-
-// How a step was compiled, from its report and ledger.
-void print_summary(const report::CompileReport& report, const Ledger& ledger) {
-  double milliseconds = 0;
-  for (const Compilation& c : ledger.compilations) milliseconds += c.milliseconds;
-  std::printf("compiled step: %d operators -> %d primitives -> %zu kernels and %zu calls of products and the like\n",
-              report.operators, report.primitives, report.kernels.size(), report.calls.size());
-  std::printf("  memory traffic of the kernels %.1f KiB instead of %.1f KiB; arena %.1f KiB instead of %.1f KiB\n",
-              static_cast<double>(report.bytes_fused) / 1024, static_cast<double>(report.bytes_unfused) / 1024,
-              static_cast<double>(report.arena_bytes) / 1024, static_cast<double>(report.arena_bytes_unshared) / 1024);
-  if (report.partition)
-    std::printf("  %lld bytes saved for the backward, %zu values recomputed\n",
-                static_cast<long long>(report.partition->saved_bytes), report.partition->recomputed.size());
-  else
-    std::printf("  forward, backward and update are one graph: nothing is saved between two calls\n");
-  std::printf("  compiled in %.0f ms; %lld compiled calls, %lld eager, %zu compilations\n", milliseconds,
-              static_cast<long long>(ledger.compiled), static_cast<long long>(ledger.eager),
-              ledger.compilations.size());
-  for (const Compilation& c : ledger.compilations)
-    std::printf("    %s%s%s\n", c.reason.c_str(), c.line.empty() ? "" : " at ", c.line.c_str());
 }
 
 void resume(const Arguments& arguments, Training& t) {
