@@ -1,5 +1,5 @@
-// Trains a small GPT to continue text character by character, its step compiled or eager, then prints a sample. The text
-// is this project's own sources, or any UTF-8 file.
+// Trains a small GPT to continue text character by character, its step compiled or eager, then prints a sample. The
+// text is this project's own sources, or any UTF-8 file.
 #include <fuselet/compile.h>
 #include <fuselet/fuselet.h>
 

@@ -117,9 +117,9 @@ Outcome train(const Arguments& arguments, const std::string& label, Training& t,
     bar.finish();
     speeds.push_back(static_cast<double>(images) / std::chrono::duration<double>(Clock::now() - start).count());
     Score score = evaluate(t.model, held_out);
-    std::printf("%s epoch %2lld  training loss %.4f  test loss %.4f  test accuracy %.4f  %.0f images/s\n", label.c_str(),
-                static_cast<long long>(epoch + 1), total / static_cast<double>(t.loader.num_batches()), score.loss,
-                score.accuracy, speeds.back());
+    std::printf("%s epoch %2lld  training loss %.4f  test loss %.4f  test accuracy %.4f  %.0f images/s\n",
+                label.c_str(), static_cast<long long>(epoch + 1), total / static_cast<double>(t.loader.num_batches()),
+                score.loss, score.accuracy, speeds.back());
     std::fflush(stdout);
     if (!arguments.text("save").empty()) {
       checkpoint.user.values["model"] = arguments.text("model");
@@ -131,19 +131,18 @@ Outcome train(const Arguments& arguments, const std::string& label, Training& t,
 }
 
 void resume(const Arguments& arguments, Training& t) {
-  State user = load_checkpoint(arguments.text("resume"), {.model = &t.model,
-                                                          .optimizer = &t.optimizer,
-                                                          .scheduler = &t.scheduler,
-                                                          .loader = &t.loader});
-  if (user.get_text("model") != arguments.text("model")) fail("the checkpoint holds the model ", user.get_text("model"));
+  State user =
+      load_checkpoint(arguments.text("resume"),
+                      {.model = &t.model, .optimizer = &t.optimizer, .scheduler = &t.scheduler, .loader = &t.loader});
+  if (user.get_text("model") != arguments.text("model"))
+    fail("the checkpoint holds the model ", user.get_text("model"));
   std::printf("resumed after epoch %lld\n", static_cast<long long>(t.loader.epoch()));
 }
 
 int run(const Arguments& arguments) {
   const std::string &name = arguments.text("model"), &mode = arguments.text("mode");
   if (name != "mlp" && name != "cnn") arguments.refuse("--model takes mlp or cnn");
-  if (mode != "eager" && mode != "compiled" && mode != "both")
-    arguments.refuse("--mode takes eager, compiled or both");
+  if (mode != "eager" && mode != "compiled" && mode != "both") arguments.refuse("--mode takes eager, compiled or both");
   const bool resumes = !arguments.text("resume").empty();
   if (mode == "both" && (resumes || !arguments.text("save").empty()))
     arguments.refuse("--save and --resume are for one training; say --mode eager or --mode compiled");
