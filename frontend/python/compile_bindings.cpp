@@ -15,13 +15,20 @@ Numerics parse_numerics(const std::string& text) {
   return text == "exact" ? Numerics::Exact : Numerics::Fused;
 }
 
+// An exception of the caller's own stage on its way through the compiler, which lets Error pass.
+struct StageRaised final : Error {
+  explicit StageRaised(PythonError e) : Error(e.what()), raised(std::move(e)) {}
+  PythonError raised;
+};
+
 // A stage of the caller's own: takes a Graph and returns one.
 GraphStage stage_of(const std::string& name, const py::function& f) {
   SharedObject callable = share(f.ptr());
   return [name, callable](const ir::Graph& graph) {
     GilAcquire gil;
     ObjectRef given(py::cast(std::make_shared<ir::Graph>(graph)).release().ptr());
-    ObjectRef result(checked(PyObject_CallOneArg(callable.get(), given.get())));
+    ObjectRef result(PyObject_CallOneArg(callable.get(), given.get()));
+    if (!result) throw StageRaised(PythonError());
     py::handle made(result.get());
     if (!py::isinstance<ir::Graph>(made)) {
       throw TypeError(
@@ -53,7 +60,11 @@ py::object call(match::Function& function, const py::object& f, const py::tuple&
   ObjectRef result(checked(PyObject_Call(f.ptr(), args.ptr(), kwargs.ptr())));
   {
     GilRelease release;
-    scope.finish();
+    try {
+      scope.finish();
+    } catch (const StageRaised& e) {
+      throw PythonError(e.raised);
+    }
   }
   return py::reinterpret_steal<py::object>(result.release());
 }
