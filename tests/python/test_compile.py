@@ -400,20 +400,3 @@ def test_arguments_are_not_kept_alive():
     cf(x)
     del x
     assert seen() is None
-
-
-def test_an_exception_in_a_stage_comes_out_as_it_is():
-    def fails(graph):
-        raise LookupError(graph.name)
-
-    def doubled(x):
-        return x * 2
-
-    with pytest.raises(LookupError, match="doubled") as caught:
-        fl.compile(doubled, stages={"passes": fails})(fl.ones(3))
-    assert caught.traceback[-1].name == "fails"
-    # With a backward that comes later, and on the next call too.
-    layer = fl.compile(fl.nn.Linear(3, 3), stages={"decompose": fails})
-    for _ in range(2):
-        with pytest.raises(LookupError, match="Linear"):
-            layer(fl.ones(2, 3))
