@@ -1,5 +1,6 @@
-// Trains a small GPT to continue text character by character, then prints a sample. The text is this project's own
-// sources, or any UTF-8 file.
+// Trains a small GPT to continue text character by character, its step compiled or eager, then prints a sample. The
+// text is this project's own sources, or any UTF-8 file.
+#include <fuselet/compile.h>
 #include <fuselet/fuselet.h>
 
 #include <algorithm>
@@ -9,6 +10,7 @@
 #include <numbers>
 
 #include "examples/cpp/arguments.h"
+#include "examples/cpp/print_summary.h"
 
 namespace fs = std::filesystem;
 using namespace fuselet;
@@ -154,6 +156,8 @@ double held_out_loss(CharGpt& model, const data::TextWindows& windows) {
 }
 
 int run(const Arguments& arguments) {
+  const std::string& mode = arguments.text("mode");
+  if (mode != "eager" && mode != "compiled") arguments.refuse("--mode takes eager or compiled");
   if (int64_t threads = arguments.integer("threads"); threads > 0) set_num_threads(static_cast<int>(threads));
   uint64_t seed = static_cast<uint64_t>(arguments.integer("seed"));
   int64_t steps = arguments.count("steps"), context = arguments.count("context");
@@ -214,21 +218,27 @@ int run(const Arguments& arguments) {
     save_checkpoint(arguments.text("save"), checkpoint);
   };
 
+  auto train_on = [&](const data::Example& batch) {
+    optimizer.zero_grad();
+    Tensor loss = model.loss(batch);
+    loss.backward();
+    nn::utils::clip_grad_norm_(model.parameters(), 1.0);
+    optimizer.step();
+    return loss;
+  };
+  auto compiled = compile(train_on, {.name = "gpt_step"});
+
   int64_t report_every = arguments.count("report");
   ProgressBar bar(steps - step, {.label = "training", .unit = "step", .quiet = arguments.text("progress") == "off"});
   while (step < steps) {
     for (const data::Example& batch : loader) {
       model.train();
-      optimizer.zero_grad();
-      Tensor loss = model.loss(batch);
-      loss.backward();
-      nn::utils::clip_grad_norm_(model.parameters(), 1.0);
-      optimizer.step();
+      const double loss = (mode == "compiled" ? compiled(batch) : train_on(batch)).item();
       scheduler.step();
       ++step;
-      bar.update(1, loss.item());
+      bar.update(1, loss);
       if (step % report_every == 0 || step == steps) {
-        std::printf("step %5lld  training loss %.4f  held-out loss %.4f\n", static_cast<long long>(step), loss.item(),
+        std::printf("step %5lld  training loss %.4f  held-out loss %.4f\n", static_cast<long long>(step), loss,
                     held_out_loss(model, held_out));
         std::fflush(stdout);
         save();
@@ -237,6 +247,7 @@ int run(const Arguments& arguments) {
     }
   }
   bar.finish();
+  if (mode == "compiled" && compiled.ledger().compiled > 0) print_summary(compiled.report(), compiled.ledger());
   std::printf("--- sample ---\n%s\n",
               sample(model, vocabulary, prompt, arguments.integer("sample"), arguments.real("temperature")).c_str());
   std::printf("held-out loss %.4f\n", held_out_loss(model, held_out));
@@ -248,6 +259,7 @@ int run(const Arguments& arguments) {
 int main(int argc, char** argv) {
   Arguments arguments("train_char_gpt", "trains a small GPT on text, character by character");
   arguments.add("text", "", "a UTF-8 file; by default the project's own sources");
+  arguments.add("mode", "compiled", "eager or compiled");
   arguments.add("steps", "600", "training steps in all");
   arguments.add("batch", "16", "windows a step");
   arguments.add("context", "64", "characters the model sees");

@@ -9,6 +9,7 @@
 #include <memory>
 
 #include "examples/cpp/arguments.h"
+#include "examples/cpp/print_summary.h"
 
 namespace fs = std::filesystem;
 using namespace fuselet;
@@ -116,9 +117,9 @@ Outcome train(const Arguments& arguments, const std::string& label, Training& t,
     bar.finish();
     speeds.push_back(static_cast<double>(images) / std::chrono::duration<double>(Clock::now() - start).count());
     Score score = evaluate(t.model, held_out);
-    std::printf("%s epoch %2lld  training loss %.4f  test loss %.4f  test accuracy %.4f  %.0f images/s\n", label.c_str(),
-                static_cast<long long>(epoch + 1), total / static_cast<double>(t.loader.num_batches()), score.loss,
-                score.accuracy, speeds.back());
+    std::printf("%s epoch %2lld  training loss %.4f  test loss %.4f  test accuracy %.4f  %.0f images/s\n",
+                label.c_str(), static_cast<long long>(epoch + 1), total / static_cast<double>(t.loader.num_batches()),
+                score.loss, score.accuracy, speeds.back());
     std::fflush(stdout);
     if (!arguments.text("save").empty()) {
       checkpoint.user.values["model"] = arguments.text("model");
@@ -129,41 +130,19 @@ Outcome train(const Arguments& arguments, const std::string& label, Training& t,
   return {evaluate(t.model, held_out).accuracy, speeds.empty() ? 0 : speeds[speeds.size() / 2]};
 }
 
-// How a step was compiled, from its report and ledger.
-void print_summary(const report::CompileReport& report, const Ledger& ledger) {
-  double milliseconds = 0;
-  for (const Compilation& c : ledger.compilations) milliseconds += c.milliseconds;
-  std::printf("compiled step: %d operators -> %d primitives -> %zu kernels and %zu calls of products and the like\n",
-              report.operators, report.primitives, report.kernels.size(), report.calls.size());
-  std::printf("  memory traffic of the kernels %.1f KiB instead of %.1f KiB; arena %.1f KiB instead of %.1f KiB\n",
-              static_cast<double>(report.bytes_fused) / 1024, static_cast<double>(report.bytes_unfused) / 1024,
-              static_cast<double>(report.arena_bytes) / 1024, static_cast<double>(report.arena_bytes_unshared) / 1024);
-  if (report.partition)
-    std::printf("  %lld bytes saved for the backward, %zu values recomputed\n",
-                static_cast<long long>(report.partition->saved_bytes), report.partition->recomputed.size());
-  else
-    std::printf("  forward, backward and update are one graph: nothing is saved between two calls\n");
-  std::printf("  compiled in %.0f ms; %lld compiled calls, %lld eager, %zu compilations\n", milliseconds,
-              static_cast<long long>(ledger.compiled), static_cast<long long>(ledger.eager),
-              ledger.compilations.size());
-  for (const Compilation& c : ledger.compilations)
-    std::printf("    %s%s%s\n", c.reason.c_str(), c.line.empty() ? "" : " at ", c.line.c_str());
-}
-
 void resume(const Arguments& arguments, Training& t) {
-  State user = load_checkpoint(arguments.text("resume"), {.model = &t.model,
-                                                          .optimizer = &t.optimizer,
-                                                          .scheduler = &t.scheduler,
-                                                          .loader = &t.loader});
-  if (user.get_text("model") != arguments.text("model")) fail("the checkpoint holds the model ", user.get_text("model"));
+  State user =
+      load_checkpoint(arguments.text("resume"),
+                      {.model = &t.model, .optimizer = &t.optimizer, .scheduler = &t.scheduler, .loader = &t.loader});
+  if (user.get_text("model") != arguments.text("model"))
+    fail("the checkpoint holds the model ", user.get_text("model"));
   std::printf("resumed after epoch %lld\n", static_cast<long long>(t.loader.epoch()));
 }
 
 int run(const Arguments& arguments) {
   const std::string &name = arguments.text("model"), &mode = arguments.text("mode");
   if (name != "mlp" && name != "cnn") arguments.refuse("--model takes mlp or cnn");
-  if (mode != "eager" && mode != "compiled" && mode != "both")
-    arguments.refuse("--mode takes eager, compiled or both");
+  if (mode != "eager" && mode != "compiled" && mode != "both") arguments.refuse("--mode takes eager, compiled or both");
   const bool resumes = !arguments.text("resume").empty();
   if (mode == "both" && (resumes || !arguments.text("save").empty()))
     arguments.refuse("--save and --resume are for one training; say --mode eager or --mode compiled");

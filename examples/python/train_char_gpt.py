@@ -1,4 +1,4 @@
-"""Trains a small GPT to continue text character by character, then prints a sample.
+"""Trains a small GPT to continue text character by character, its step compiled or eager, then prints a sample.
 
 The text is this project's own sources, or any UTF-8 file.
 ./dev python examples/python/train_char_gpt.py --steps 300
@@ -154,6 +154,7 @@ def main():
                                 ("seed", int, 0), ("threads", int, 0), ("report", count, 100), ("sample", int, 400),
                                 ("temperature", float, 0.8)):
         parser.add_argument(f"--{name}", type=kind, default=default)
+    parser.add_argument("--mode", choices=["eager", "compiled"], default="compiled")
     parser.add_argument("--prompt", default="namespace fuselet {\n")
     parser.add_argument("--save", help="writes a checkpoint here at each report")
     parser.add_argument("--resume", help="goes on from this checkpoint")
@@ -191,6 +192,17 @@ def main():
     scheduler = fl.optim.lr_scheduler.LambdaLR(optimizer, rate)
     print(f"{len(text)} characters of {len(vocabulary.characters)} kinds, {sum(p.numel() for p in model.parameters())} parameters")
 
+    def train_on(inputs, targets):
+        optimizer.zero_grad()
+        loss = loss_of(model, inputs, targets)
+        loss.backward()
+        nn.utils.clip_grad_norm_(model.parameters(), 1.0)
+        optimizer.step()
+        return loss
+
+    if options.mode == "compiled":
+        train_on = fl.compile(train_on)
+
     step = 0
     if options.resume:
         state = fl.load(options.resume)
@@ -207,11 +219,7 @@ def main():
     bar = tqdm(initial=step, total=options.steps, desc="training", disable=options.progress == "off")
     while step < options.steps:
         model.train()
-        optimizer.zero_grad()
-        loss = loss_of(model, *draw_batch(tokens[:cut], options.context, options.batch, order))
-        loss.backward()
-        nn.utils.clip_grad_norm_(model.parameters(), 1.0)
-        optimizer.step()
+        loss = train_on(*draw_batch(tokens[:cut], options.context, options.batch, order))
         scheduler.step()
         step += 1
         bar.update()
@@ -224,6 +232,8 @@ def main():
                          "rng": fl.get_rng_state(), "order": order.get_state(), "step": step,
                          "characters": vocabulary.characters}, options.save)
     bar.close()
+    if options.mode == "compiled":
+        print(f"compiled step: {fl.compiler.stats(train_on)}")
     print(sample(model, vocabulary, options.prompt, options.sample, options.temperature))
 
 

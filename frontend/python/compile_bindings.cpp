@@ -16,13 +16,20 @@ Numerics parse_numerics(const std::string& text) {
   return text == "exact" ? Numerics::Exact : Numerics::Fused;
 }
 
+// An exception of the caller's own stage on its way through the compiler, which lets Error pass.
+struct StageRaised final : Error {
+  explicit StageRaised(PythonError e) : Error(e.what()), raised(std::move(e)) {}
+  PythonError raised;
+};
+
 // A stage of the caller's own: takes a Graph and returns one.
 GraphStage stage_of(const std::string& name, const py::function& f) {
   SharedObject callable = share(f.ptr());
   return [name, callable](const ir::Graph& graph) {
     GilAcquire gil;
     ObjectRef given(py::cast(std::make_shared<ir::Graph>(graph)).release().ptr());
-    ObjectRef result(checked(PyObject_CallOneArg(callable.get(), given.get())));
+    ObjectRef result(PyObject_CallOneArg(callable.get(), given.get()));
+    if (!result) throw StageRaised(PythonError());
     py::handle made(result.get());
     if (!py::isinstance<ir::Graph>(made)) {
       throw TypeError(
@@ -111,18 +118,22 @@ void finish_pure(PythonFunction& f, match::CallScope& scope, PyObject* args, PyO
 
 // Calls code(*args, **kwargs) as the code of the compiled function.
 py::object call(PythonFunction& f, const py::object& code, const py::tuple& args, const py::dict& kwargs) {
-  bool pure = f.function.settings().pure;
+  const bool pure = f.function.settings().pure;
   if (pure) {
     if (PyObject* known = call_by_shortcut(f, args.ptr(), kwargs.ptr()))
       return py::reinterpret_steal<py::object>(known);
   }
   match::CallScope scope(f.function);
   ObjectRef result(checked(PyObject_Call(code.ptr(), args.ptr(), kwargs.ptr())));
-  if (pure) {
-    finish_pure(f, scope, args.ptr(), kwargs.ptr(), result.get());
-  } else {
-    GilRelease release;
-    scope.finish();
+  try {
+    if (pure) {
+      finish_pure(f, scope, args.ptr(), kwargs.ptr(), result.get());
+    } else {
+      GilRelease release;
+      scope.finish();
+    }
+  } catch (const StageRaised& e) {
+    throw PythonError(e.raised);
   }
   return py::reinterpret_steal<py::object>(result.release());
 }

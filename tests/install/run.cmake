@@ -17,4 +17,5 @@ run(${CMAKE_COMMAND} -S ${SOURCE_DIR} -B ${work}/build -G Ninja -D CMAKE_BUILD_T
     -D README=${SOURCE_DIR}/../../README.md)
 run(${CMAKE_COMMAND} --build ${work}/build)
 run(${work}/build/uses_fuselet)
-run(${work}/build/readme_example)
+run(${work}/build/readme_example_1)
+run(${work}/build/readme_example_2)

@@ -9,15 +9,17 @@ ROOT = Path(__file__).resolve().parents[2]
 
 
 def run_example(readme):
-    """The names that the README's one example defines."""
-    (example,) = re.findall(r"```python\n(.*?)```", (ROOT / readme).read_text(), re.DOTALL)
+    """The names that the README's examples define, run one after the other."""
     names = {"fl": fl}
-    exec(compile(example, readme, "exec"), names)
+    for example in re.findall(r"```python\n(.*?)```", (ROOT / readme).read_text(), re.DOTALL):
+        exec(compile(example, readme, "exec"), names)
     return names
 
 
-def test_the_example_of_the_front_page_trains():
+def test_the_examples_of_the_front_page_train(capsys):
     names = run_example("README.md")
+    # The second goes on compiled.
+    assert "100 compiled calls, 0 eager, 1 compilations\n  first call" in capsys.readouterr().out
     loss = fl.nn.functional.cross_entropy(names["model"](names["x"]), names["target"])
     # One fixed batch of one class: from about log(10) towards 0.
     assert loss.item() < 0.7

@@ -119,6 +119,11 @@ class Stats(typing.NamedTuple):
         """The compilations after the first."""
         return self.compilations[1:]
 
+    def __str__(self):
+        served = f"{self.compiled} compiled calls, {self.eager} eager, {self.compiles} compilations"
+        return "".join([served] + [f"\n  {c.reason}{' at ' + c.line if c.line else ''}, {c.milliseconds:.0f} ms"
+                                   for c in self.compilations])
+
 
 def stats(compiled):
     """The Stats of what fuselet.compile() has returned."""
