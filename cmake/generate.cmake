@@ -37,8 +37,8 @@ set(embed ${PROJECT_SOURCE_DIR}/backends/cpu/codegen/embed_prelude.py)
 file(GLOB pasted CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/core/*.h ${PROJECT_SOURCE_DIR}/core/formulas/*.h
   ${PROJECT_SOURCE_DIR}/backends/cpu/codegen/prelude/*.h)
 add_custom_command(OUTPUT ${prelude}
-  COMMAND ${Python_EXECUTABLE} -B ${embed} ${PROJECT_SOURCE_DIR} ${prelude}
-  DEPENDS ${embed} ${pasted}
+  COMMAND ${Python_EXECUTABLE} -B ${embed} ${PROJECT_SOURCE_DIR} ${FUSELET_GENERATED_DIR} ${prelude}
+  DEPENDS ${embed} ${pasted} ${FUSELET_GENERATED_DIR}/core/ops/derived_formulas.h
   COMMENT "Embedding the headers of generated units" VERBATIM)
 list(APPEND FUSELET_GENERATED_FILES ${prelude})
 

@@ -2,6 +2,7 @@
 
 #include <unistd.h>
 
+#include <algorithm>
 #include <atomic>
 #include <cstdlib>
 #include <filesystem>
@@ -20,6 +21,16 @@ std::filesystem::path reproducer_path(const std::string& stage) {
   return where / concat("fuselet_", stage, "_", getpid(), "_", next.fetch_add(1), ".graph");
 }
 
+// What the caller's own stage gave: a graph that is not well formed is the caller's mistake.
+ir::Graph checked(const std::string& stage, ir::Graph g, ir::Stage legal) {
+  try {
+    ir::verify(g, legal);
+  } catch (const InternalError& e) {
+    fuselet::fail("compile: the stage '", stage, "' given in stages returned a graph that cannot be: ", e.what());
+  }
+  return g;
+}
+
 }  // namespace
 
 void StageDriver::leave(const std::string& name, Instant start, const std::function<std::string()>& text) {
@@ -30,8 +41,10 @@ void StageDriver::leave(const std::string& name, Instant start, const std::funct
 void StageDriver::fail(const std::string& stage, const std::string& what) const {
   const std::filesystem::path path = reproducer_path(stage);
   std::ofstream file(path);
+  std::string line = what;
+  std::replace(line.begin(), line.end(), '\n', ' ');
   file << "# fails in stage '" << stage << "' with numerics "
-       << (options_.numerics == Numerics::Exact ? "exact" : "fused") << ": " << what << "\n"
+       << (options_.numerics == Numerics::Exact ? "exact" : "fused") << ": " << line << "\n"
        << ir::print(graph_);
   file.close();
   throw InternalError(
@@ -46,7 +59,8 @@ ir::Graph StageDriver::graph_stage(const std::string& name, const ir::Graph& gra
   return stage(
       name,
       [&] {
-        ir::Graph g = own != options_.stages.end() ? own->second(graph) : run(graph);
+        if (own != options_.stages.end()) return checked(name, own->second(graph), legal);
+        ir::Graph g = run(graph);
         ir::verify(g, legal);
         return g;
       },

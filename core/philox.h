@@ -63,19 +63,28 @@ FUSELET_FN Product<formula::Bits<formula::FloatLanes>> multiply(formula::Bits<fo
 }
 #endif
 
-template <class W>
-FUSELET_FN Words<W> philox4x32_10(Words<W> counter, unsigned key0, unsigned key1) {
-  W a = counter.word[0], b = counter.word[1], c = counter.word[2], d = counter.word[3];
+// The rounds of `N` counters in lockstep: one alone waits for its own multiplications.
+template <int N, class W>
+FUSELET_FN void philox4x32_10(Words<W> (&counters)[N], unsigned key0, unsigned key1) {
   for (int round = 0; round < 10; ++round) {
-    Product<W> p = multiply(a, 0xd2511f53u), q = multiply(c, 0xcd9e8d57u);
-    a = q.high ^ b ^ key0;
-    b = q.low;
-    c = p.high ^ d ^ key1;
-    d = p.low;
+    for (int n = 0; n < N; ++n) {
+      W(&w)[4] = counters[n].word;
+      Product<W> p = multiply(w[0], 0xd2511f53u), q = multiply(w[2], 0xcd9e8d57u);
+      w[0] = q.high ^ w[1] ^ key0;
+      w[1] = q.low;
+      w[2] = p.high ^ w[3] ^ key1;
+      w[3] = p.low;
+    }
     key0 += 0x9e3779b9u;
     key1 += 0xbb67ae85u;
   }
-  return {{a, b, c, d}};
+}
+
+template <class W>
+FUSELET_FN Words<W> philox4x32_10(Words<W> counter, unsigned key0, unsigned key1) {
+  Words<W> one[1] = {counter};
+  philox4x32_10(one, key0, key1);
+  return one[0];
 }
 
 FUSELET_FN Words<unsigned> random_block(unsigned long long seed, unsigned long long draw, unsigned long long index) {

@@ -25,58 +25,63 @@ FUSELET_FN WordLanes interleave(WordLanes x, WordLanes y, int begin) {
 #endif
 }
 
-// The words of kWordLanes blocks from `index` on, in order: 4 * kWordLanes words.
-inline void fill_lanes_of_blocks(unsigned long seed, unsigned long draw, unsigned long index, unsigned* to) {
+// The words of N * kWordLanes blocks from `index` on, in order: 4 * N * kWordLanes words.
+template <int N>
+FUSELET_FN void fill_lanes_of_blocks(unsigned long seed, unsigned long draw, unsigned long index, unsigned* to) {
   WordLanes lane{};
   for (int i = 0; i < kWordLanes; ++i) lane[i] = i;
-  WordLanes low = lane + (unsigned)(index);
-  WordLanes carry = (WordLanes)(low < lane);  // all ones, that is -1, where the low half has wrapped
-  WordLanes high = (unsigned)(index >> 32) - carry;
-  Words<WordLanes> counter{{low, high, WordLanes{} + (unsigned)(draw), WordLanes{} + (unsigned)(draw >> 32)}};
-  Words<WordLanes> r = philox4x32_10(counter, (unsigned)(seed), (unsigned)(seed >> 32));
+  Words<WordLanes> r[N];
+  for (int n = 0; n < N; ++n) {
+    const unsigned long first = index + n * kWordLanes;
+    WordLanes low = lane + (unsigned)(first);
+    WordLanes carry = (WordLanes)(low < lane);  // all ones, that is -1, where the low half has wrapped
+    WordLanes high = (unsigned)(first >> 32) - carry;
+    r[n] = {{low, high, WordLanes{} + (unsigned)(draw), WordLanes{} + (unsigned)(draw >> 32)}};
+  }
+  philox4x32_10(r, (unsigned)(seed), (unsigned)(seed >> 32));
   constexpr int half = kWordLanes / 2;
-  for (int part = 0; part < 2; ++part) {
-    WordLanes even = interleave(r.word[0], r.word[2], part * half), odd = interleave(r.word[1], r.word[3], part * half);
-    WordLanes ordered[2] = {interleave(even, odd, 0), interleave(even, odd, half)};
-    __builtin_memcpy(to + part * 2 * kWordLanes, ordered, sizeof ordered);
+  for (int n = 0; n < N; ++n) {
+    for (int part = 0; part < 2; ++part) {
+      const WordLanes* w = r[n].word;
+      WordLanes even = interleave(w[0], w[2], part * half), odd = interleave(w[1], w[3], part * half);
+      WordLanes ordered[2] = {interleave(even, odd, 0), interleave(even, odd, half)};
+      __builtin_memcpy(to + (4 * n + 2 * part) * kWordLanes, ordered, sizeof ordered);
+    }
   }
 }
 
-// to[k] = random_word(seed, draw, first + k), k < count.
-inline void fill_words(unsigned long seed, unsigned long draw, unsigned long first, unsigned long count, unsigned* to) {
-  constexpr unsigned long step = 4 * kWordLanes;
-  unsigned buffer[step];
+// Vectors of blocks in lockstep, where there are as many to fill.
+inline constexpr int kVectorsAtOnce = 2;
+
+// to[k] = random_word(seed, draw, first + k), k < count, or the 16 bits of element first + k: T is unsigned or unsigned
+// short. On a little endian machine the halfwords of the words in order are the halfwords in order.
+template <class T>
+inline void fill_elements(unsigned long seed, unsigned long draw, unsigned long first, unsigned long count, T* to) {
+  static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__);
+  constexpr unsigned long a_block = 16 / sizeof(T), step = a_block * kWordLanes;
+  alignas(64) unsigned buffer[kVectorsAtOnce * 4 * kWordLanes];
   while (count > 0) {
-    unsigned long skipped = first % 4, taken = step - skipped;
-    if (skipped == 0 && count >= step) {
-      fill_lanes_of_blocks(seed, draw, first / 4, to);
+    const unsigned long skipped = first % a_block, many = kVectorsAtOnce * step - skipped;
+    unsigned long taken = step - skipped;
+    if (count >= many) {
+      fill_lanes_of_blocks<kVectorsAtOnce>(seed, draw, first / a_block, buffer);
+      taken = many;
     } else {
+      fill_lanes_of_blocks<1>(seed, draw, first / a_block, buffer);
       if (taken > count) taken = count;
-      fill_lanes_of_blocks(seed, draw, first / 4, buffer);
-      __builtin_memcpy(to, buffer + skipped, taken * sizeof(unsigned));
     }
+    __builtin_memcpy(to, reinterpret_cast<const char*>(buffer) + sizeof(T) * skipped, sizeof(T) * taken);
     first += taken;
     to += taken;
     count -= taken;
   }
 }
-
-// to[k] = random_halfword(seed, draw, first + k), k < count. On a little endian machine the
-// halfwords of the words in order are the halfwords in order.
+inline void fill_words(unsigned long seed, unsigned long draw, unsigned long first, unsigned long count, unsigned* to) {
+  fill_elements(seed, draw, first, count, to);
+}
 inline void fill_halfwords(unsigned long seed, unsigned long draw, unsigned long first, unsigned long count,
                            unsigned short* to) {
-  static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__);
-  constexpr unsigned long step = 8 * kWordLanes;
-  unsigned buffer[step / 2];
-  while (count > 0) {
-    unsigned long skipped = first % 8, taken = step - skipped;
-    if (taken > count) taken = count;
-    fill_lanes_of_blocks(seed, draw, first / 8, buffer);
-    __builtin_memcpy(to, reinterpret_cast<const char*>(buffer) + 2 * skipped, 2 * taken);
-    first += taken;
-    to += taken;
-    count -= taken;
-  }
+  fill_elements(seed, draw, first, count, to);
 }
 
 }  // namespace fuselet::philox

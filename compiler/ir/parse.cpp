@@ -275,7 +275,9 @@ Graph parse(const std::string& text) {
   int number = 0;
   for (size_t at = 0; at < text.size();) {
     size_t end = std::min(text.find('\n', at), text.size());
-    reader.read_line(LineReader(std::string_view(text).substr(at, end - at), ++number));
+    ++number;
+    // A line that begins with # is a remark: a reproducer says what failed.
+    if (text[at] != '#') reader.read_line(LineReader(std::string_view(text).substr(at, end - at), number));
     at = end + 1;
   }
   return reader.take();

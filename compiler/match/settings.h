@@ -13,14 +13,14 @@ struct CompileSettings {
   // Whether a graph break is an error. It always is as yet.
   bool fullgraph = false;
   // Whether sizes are symbols. They never are as yet: another size is another compilation.
-  std::optional<bool> dynamic;
+  std::optional<bool> dynamic = {};
   // The function depends on its arguments alone, so its code need not run again.
   bool pure = false;
   Numerics numerics = Numerics::Fused;
-  std::optional<int64_t> memory_budget;
+  std::optional<int64_t> memory_budget = {};
   // Most programs that the function may be compiled to; the next one is an Error.
   int recompile_limit = 8;
-  std::map<std::string, GraphStage> stages;
+  std::map<std::string, GraphStage> stages = {};
   std::string name = "function";
 };
 

@@ -24,7 +24,11 @@ class Side {
     return place_[at(v)];
   }
   void add_input(ir::ValueId v, ir::InputKind kind, const std::string& name) {
-    place_[at(v)] = graph_.add_input(kind, name, joint_.meta(v));
+    TensorMeta meta = joint_.meta(v);
+    moved_.resize(graph_.values.size() + 1, 0);
+    moved_.back() = meta.offset.concrete();
+    meta.offset = 0;
+    place_[at(v)] = graph_.add_input(kind, name, std::move(meta));
   }
   // `cell` gives the number of a cell on this side.
   template <class F>
@@ -39,12 +43,22 @@ class Side {
     }
     std::vector<TensorMeta> metas;
     for (ir::ValueId v : node.outputs) metas.push_back(joint_.meta(v));
+    int64_t moved = 0;
+    if (op_of(node.op).kind == OpKind::View) {
+      moved = moved_[at(std::get<ir::ValueRef>(args[0]).id)];
+      metas[0].offset = metas[0].offset - moved;
+      if (node.op == OpId::as_strided) args[3] = std::get<SymInt>(args[3]) - moved;
+      FUSELET_INTERNAL_CHECK(metas[0].offset.concrete() >= 0,
+                             concat("partition: %", node.outputs[0], " lies in front of the view that is saved"));
+    }
     ir::Node copy = node;
     copy.args = std::move(args);
     copy.outputs.clear();
     for (size_t i = 0; i < metas.size(); ++i) {
       ir::ValueId id = static_cast<ir::ValueId>(graph_.values.size());
       graph_.values.push_back({metas[i], static_cast<int32_t>(graph_.nodes.size()), static_cast<int32_t>(i)});
+      moved_.resize(graph_.values.size(), 0);
+      moved_.back() = moved;
       copy.outputs.push_back(id);
       place_[at(node.outputs[i])] = id;
     }
@@ -64,6 +78,9 @@ class Side {
   const ir::Graph& joint_;
   ir::Graph graph_;
   std::vector<ir::ValueId> place_;  // of each value of the joint graph
+  // Of each value here: how far its memory begins behind where the joint graph's does. A view that is saved is an input
+  // that begins with its own first element.
+  std::vector<int64_t> moved_;
 };
 
 std::string name_of_value(const ir::Graph& g, ir::ValueId v) {

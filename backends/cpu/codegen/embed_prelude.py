@@ -2,14 +2,15 @@
 """Writes the headers that generated units paste as string constants: text without comments and includes, the files each
 needs, and the file that defines each formula.
 
-embed_prelude.py ROOT OUT
+embed_prelude.py ROOT GENERATED OUT
 """
 
 import pathlib
 import re
 import sys
 
-ROOTS = ["core/formulas.h", "core/formulas/optimizer.h"] + [
+DERIVED = "core/ops/derived_formulas.h"  # written by core/ops/generate.py
+ROOTS = ["core/formulas.h", "core/formulas/optimizer.h", DERIVED] + [
     f"backends/cpu/codegen/prelude/{name}.h" for name in ("lanes", "launch", "rows", "indices", "random_tiles", "columns", "blocks")]
 FORMULA = re.compile(r"^FUSELET_FN V (\w+)\(", re.MULTILINE)
 INCLUDE = re.compile(r'^#include "([^"]+)"\n', re.MULTILINE)
@@ -24,7 +25,7 @@ def without_comments(text: str) -> str:
 
 
 def main() -> None:
-    root, out = pathlib.Path(sys.argv[1]), pathlib.Path(sys.argv[2])
+    root, generated, out = map(pathlib.Path, sys.argv[1:4])
     order: list[str] = []
     needs: dict[str, list[str]] = {}
     texts: dict[str, str] = {}
@@ -32,7 +33,7 @@ def main() -> None:
     def visit(name: str) -> None:
         if name in needs:
             return
-        texts[name] = (root / name).read_text()
+        texts[name] = ((generated if name == DERIVED else root) / name).read_text()
         needs[name] = INCLUDE.findall(texts[name])
         for needed in needs[name]:
             visit(needed)
@@ -52,7 +53,7 @@ def main() -> None:
     lines.append(f"}};\nconst int kNumPreludeFiles = {len(order)};\n\nconst PreludeFormula kPreludeFormulas[] = {{\n")
     # A formula is dear to work out again where its file takes the library's functions for doubles.
     for name in order:
-        if not name.startswith("core/formulas/"):
+        if not name.startswith("core/formulas/") and name != DERIVED:
             continue
         dear = "library.h" in "".join(reached(name, needs))
         for formula in sorted(set(FORMULA.findall(texts[name]))):
