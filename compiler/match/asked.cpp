@@ -181,6 +181,9 @@ bool joins_floats(const Asked& asked) {
   return false;
 }
 
+// Numbers that a shape follows from are compared: another number is another program.
+bool decides_shape(const Op& op) { return op.id == OpId::arange; }
+
 // An int that was another one in an earlier path becomes an input of this one.
 bool changes_by_call(size_t arg, const Asked& asked, const Step* siblings) {
   const Scalar& now = *asked.args[arg].scalar;
@@ -253,7 +256,7 @@ StepPattern pattern_of(const Asked& asked, const Step* siblings, Handles& handle
       case Arg::Tag::Scalar:
         p.category = arg.scalar->category();
         p.bits = p.category == Category::Float ? bits_of(arg.scalar->peek()) : arg.scalar->to_int();
-        if (p.category == Category::Float || changes_by_call(i, asked, siblings)) {
+        if (!decides_shape(*asked.op) && (p.category == Category::Float || changes_by_call(i, asked, siblings))) {
           p.role = p.category == Category::Float ? NumberRole::Input : NumberRole::AnyInt;
           p.first = static_cast<uint32_t>(numbers.size());
           numbers.push_back(arg.scalar->peek());

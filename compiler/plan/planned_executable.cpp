@@ -25,6 +25,9 @@ struct Launch {
   int64_t scratch = 0;  // offset in the arena
 };
 
+// A cell after its advances. Adding 0 would turn -0 into 0.
+double advanced(double value, double by) { return by == 0 ? value : value + by; }
+
 // What one call in flight uses.
 struct Context {
   StoragePtr arena;
@@ -171,7 +174,7 @@ class PlannedExecutable final : public Executable {
       if (p.place == Place::Output) c.pointers[i] = c.results[static_cast<size_t>(p.index)].impl()->data();
     }
     for (size_t i = 0; i < scalars_.size(); ++i)
-      c.scalars[i] = in.scalars[static_cast<size_t>(scalars_[i].cell)] + scalars_[i].plus;
+      c.scalars[i] = advanced(in.scalars[static_cast<size_t>(scalars_[i].cell)], scalars_[i].plus);
     for (size_t i = 0; i < draws_.size(); ++i)
       c.draws[i] = {in.draws.seed, in.draws.draws + static_cast<uint64_t>(draws_[i])};
     for (ir::ValueId v : fresh_tensors_) c.values[static_cast<size_t>(v)] = tensor_of(c, in, v);
@@ -196,7 +199,7 @@ class PlannedExecutable final : public Executable {
   void run_call(Context& c, const RunInputs& in, int32_t n, size_t call_index) const {
     const ir::Node& node = parts_.graph.nodes[static_cast<size_t>(n)];
     const size_t cells = c.cells.size();
-    for (size_t k = 0; k < cells; ++k) c.cells[k]->set(in.scalars[k] + call_advances_[call_index * cells + k]);
+    for (size_t k = 0; k < cells; ++k) c.cells[k]->set(advanced(in.scalars[k], call_advances_[call_index * cells + k]));
     ir::NodeCall call(node, c.values, &c.cells);
     for (size_t i = 0; i < node.outputs.size(); ++i) {
       const Tensor& out = c.values[static_cast<size_t>(node.outputs[i])];

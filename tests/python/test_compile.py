@@ -400,3 +400,18 @@ def test_arguments_are_not_kept_alive():
     cf(x)
     del x
     assert seen() is None
+
+
+def test_negative_zero_given_as_a_float_keeps_its_sign():
+    f = fl.compile(lambda x: (x * -0.0, x.clamp(-0.0, 0.0), fl.full((2,), -0.0)), numerics="exact")
+    for _ in range(2):
+        for given, k in ((1.0, 0), (-1.0, 1), (1.0, 2)):
+            assert np.signbit(f(fl.tensor([given]))[k].numpy()).all()
+
+
+def test_floats_that_a_shape_follows_from_are_compared():
+    f = fl.compile(lambda x, end, step: x.sum() + fl.arange(0.0, end, step))
+    assert f(fl.ones(2), 1.0, 0.25).tolist() == [2.0, 2.25, 2.5, 2.75]
+    assert f(fl.ones(2), 1.0, 0.5).tolist() == [2.0, 2.5]
+    assert f(fl.ones(2), 1.0, 0.25).tolist() == [2.0, 2.25, 2.5, 2.75]
+    assert fl.compiler.stats(f).compiles == 2
