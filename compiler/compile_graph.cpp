@@ -51,7 +51,12 @@ std::shared_ptr<const Executable> compile_primitives(const ir::Graph& recorded, 
   // Which primitives share a loop nest, and which nests a kernel. Nests are scheduled on the way: what fuses is what
   // has a structure.
   const fuse::Fusion fusion = driver.stage(
-      "fuse", [&] { return fuse::fuse(facts); }, [&](const fuse::Fusion& f) { return fuse::print(f, facts); });
+      "fuse",
+      [&] {
+        return fuse::fuse(facts, [](const ir::Graph& g, const ir::Node& n) {
+          return target_of(device_of(g).type).takes_post_work(g, n);
+        });
+      }, [&](const fuse::Fusion& f) { return fuse::print(f, facts); });
   // Kernels of the kernel IR, their parameters numbered.
   parts.kernels = driver.stage(
       "lower", [&] { return lower::lower(facts, fusion); }, [](const auto& k) { return lower::print(k); });

@@ -30,6 +30,9 @@ void summarise(const ir::Graph& recorded, const fuse::Fusion& fusion, const plan
     report->groups.push_back({k.kernel.name, k.nodes});
   }
   for (int32_t n : fusion.calls) report->calls.push_back(note(n));
+  for (const lower::LoweredKernel& k : parts.kernels) {
+    if (k.call >= 0) report->calls.push_back(concat(note(k.call), ", then ", k.kernel.name, " on each part"));
+  }
   for (const fuse::FusionRefusal& r : fusion.refusals)
     report->refused.push_back({note(r.first), note(r.second), r.bytes, r.reason});
   report->bytes_unfused = fusion.bytes_unfused;

@@ -1,11 +1,13 @@
 // What the compiler asks of a backend: source for a kernel, and functions to launch. A backend registers one target for
 // its device type.
 #pragma once
+#include <functional>
 #include <memory>
 #include <span>
 #include <string>
 #include <vector>
 
+#include "compiler/ir/graph.h"
 #include "compiler/lower/kernel.h"
 #include "core/generator.h"
 
@@ -43,6 +45,14 @@ class Target {
   virtual int64_t scratch_bytes(const kernel::Kernel& kernel) const = 0;
   virtual std::string emit(const kernel::Kernel& kernel) const = 0;
   // One result a kernel. What no cache holds is compiled, several at a time.
+  // Whether run_with_post_work serves the node.
+  virtual bool takes_post_work(const ir::Graph&, const ir::Node&) const { return false; }
+  // Runs the call's kernel into call.outs. `post_work` is called, by any thread, for each part of the result, taken as
+  // rows of its last dimension, as soon as it is finished; parts cover the result and do not overlap.
+  virtual void run_with_post_work(const Call& call, const std::function<void(const kernel::TileRange&)>& post_work) {
+    (void)call, (void)post_work;
+    throw InternalError("the target takes no post work", __FILE__, __LINE__);
+  }
   virtual std::vector<std::shared_ptr<const CompiledKernel>> compile(std::span<const kernel::Kernel> kernels) = 0;
 };
 

@@ -59,8 +59,10 @@ void multiply_integers(const GemmDesc& d) {
   });
 }
 
+using PostWork = FunctionRef<void(int64_t, int64_t, int64_t, int64_t)>;
+
 template <class T>
-void multiply(const Tensor& out, const Tensor& a, const Tensor& b) {
+void multiply(const Tensor& out, const Tensor& a, const Tensor& b, const PostWork* post_work = nullptr) {
   const bool left_vector = a.dim() == 1, right_vector = b.dim() == 1;
   const Matrix x = matrix_of(a.sizes(), a.strides(), true), y = matrix_of(b.sizes(), b.strides(), false);
   const Matrix z = product_of(out, x, y, left_vector, right_vector);
@@ -92,6 +94,11 @@ void multiply(const Tensor& out, const Tensor& a, const Tensor& b) {
     d.b = static_cast<const T*>(b.impl()->data()) + batches.offset(2, at);
     if constexpr (std::is_same_v<T, int64_t>) {
       multiply_integers(d);
+    } else if (post_work) {
+      gemm(d, [&](const GemmPart& part) {
+        const int64_t first = (i * d.batch + part.batch) * d.m;
+        (*post_work)(first + part.row, first + part.row_end, part.column, part.column_end);
+      });
     } else {
       gemm(d);
     }
@@ -127,6 +134,10 @@ Tensor product(const Tensor& out, const Tensor& a, const Tensor& b) {
 void matmul_into(const Tensor& out, const Tensor& a, const Tensor& b) {
   Tensor result = product(out, a, b);
   if (!result.is_same(out)) copy_into(out, result);
+}
+
+void matmul_into(const Tensor& out, const Tensor& a, const Tensor& b, PostWork post_work) {
+  with_float_type(out.dtype(), [&](auto zero) { multiply<decltype(zero)>(out, a, b, &post_work); });
 }
 
 void add_bias(const Tensor& out, const Tensor& bias, const Tensor& product) {

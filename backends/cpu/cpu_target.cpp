@@ -2,6 +2,7 @@
 
 #include "backends/cpu/codegen/emit_kernel.h"
 #include "backends/cpu/codegen/prelude/launch.h"
+#include "backends/cpu/contractions.h"
 #include "backends/cpu/interpret_kernel.h"
 #include "backends/cpu/jit/kernel_library.h"
 #include "backends/cpu/parallel.h"
@@ -23,6 +24,22 @@ class CpuTarget final : public Target {
   const char* name() const override { return "cpu"; }
   int64_t scratch_bytes(const kernel::Kernel& kernel) const override { return codegen::scratch_bytes(kernel); }
   std::string emit(const kernel::Kernel& kernel) const override { return codegen::emit_kernel(kernel); }
+
+  bool takes_post_work(const ir::Graph& graph, const ir::Node& node) const override {
+    if (node.op != OpId::matmul) return false;
+    const DType dtype = graph.meta(node.outputs[0]).dtype;
+    if (dtype != DType::Float32 && dtype != DType::Float64) return false;
+    bool matrices = true;
+    ir::for_each_operand(node, [&](ir::ValueId v) { matrices = matrices && graph.meta(v).sizes.size() >= 2; });
+    return matrices;
+  }
+  void run_with_post_work(const Call& call,
+                          const std::function<void(const kernel::TileRange&)>& post_work) override {
+    matmul_into(call.outs[0], call.tensor(0), call.tensor(1),
+                [&](int64_t row, int64_t row_end, int64_t column, int64_t column_end) {
+                  post_work({row, row_end, column, column_end});
+                });
+  }
 
   std::vector<std::shared_ptr<const CompiledKernel>> compile(std::span<const kernel::Kernel> kernels) override {
     std::vector<std::string> sources;

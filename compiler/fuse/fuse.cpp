@@ -5,6 +5,7 @@
 
 #include "compiler/fuse/group_graph.h"
 #include "compiler/fuse/group_kernels.h"
+#include "compiler/fuse/take_post_work.h"
 
 namespace fuselet::fuse {
 namespace {
@@ -32,7 +33,7 @@ class NodeFuser {
  public:
   explicit NodeFuser(const lower::GraphFacts& facts) : facts_(facts), groups_(facts) {}
 
-  Fusion run() {
+  Fusion run(TakesPostWork takes_post_work) {
     Fusion out;
     for (int32_t g : groups_.live()) {
       if (groups_.is_call(g)) continue;
@@ -55,7 +56,9 @@ class NodeFuser {
       const bool live = !groups_.nodes(pair.first).empty() && !groups_.nodes(pair.second).empty();
       if (live) out.refusals.push_back(refusal);
     }
+    std::vector<FusedKernel> after_calls = take_post_work(groups_, facts_, takes_post_work, &out, &index);
     out.kernels = group_kernels(groups_, out.groups, index);
+    out.kernels.insert(out.kernels.end(), after_calls.begin(), after_calls.end());
     return out;
   }
 
@@ -163,6 +166,8 @@ class NodeFuser {
 
 }  // namespace
 
-Fusion fuse(const lower::GraphFacts& facts) { return NodeFuser(facts).run(); }
+Fusion fuse(const lower::GraphFacts& facts, TakesPostWork takes_post_work) {
+  return NodeFuser(facts).run(takes_post_work);
+}
 
 }  // namespace fuselet::fuse

@@ -8,7 +8,8 @@
 // Then nests. Independent nests of one form become one stage (an optimizer over all its parameters); a small nest that
 // feeds or follows another becomes a stage of the same kernel (a sum over the rows' results).
 //
-// Primitives without a loop rule (products, convolutions, scatters) stay calls of their backend's kernel.
+// Primitives without a loop rule (products, convolutions, scatters) stay calls of their backend's kernel. A pointwise
+// nest over a product's result runs on each part of it as the part is finished, while it lies in cache.
 #pragma once
 #include <string>
 #include <vector>
@@ -24,6 +25,7 @@ struct Group {
 };
 
 struct FusedKernel {
+  int32_t call = -1;                         // a node on whose result it runs, part by part, as the result is finished
   std::vector<std::vector<int32_t>> stages;  // of groups
 };
 
@@ -41,7 +43,10 @@ struct Fusion {
   int64_t bytes_unfused = 0, bytes_fused = 0;  // read and written, by every primitive alone and by the kernels
 };
 
-Fusion fuse(const lower::GraphFacts& facts);
+// Whether the backend can run a kernel on each part of the node's result that is finished.
+using TakesPostWork = bool (*)(const ir::Graph&, const ir::Node&);
+
+Fusion fuse(const lower::GraphFacts& facts, TakesPostWork takes_post_work = nullptr);
 
 // Kernels with their stages and nodes, calls, and refusals, one a line.
 std::string print(const Fusion& fusion, const lower::GraphFacts& facts);

@@ -25,7 +25,7 @@ class KernelGrouper {
  public:
   KernelGrouper(GroupGraph& graph, const std::vector<Group>& groups, const std::map<int32_t, int32_t>& index)
       : graph_(graph), groups_(groups) {
-    for (const auto& [g, i] : index) drafts_[g] = {{{{i}}}, elements_of(groups[static_cast<size_t>(i)].nest.nest)};
+    for (const auto& [g, i] : index) drafts_[g] = {{-1, {{i}}}, elements_of(groups[static_cast<size_t>(i)].nest.nest)};
   }
 
   std::vector<FusedKernel> run() {

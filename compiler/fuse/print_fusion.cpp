@@ -4,7 +4,7 @@ namespace fuselet::fuse {
 namespace {
 
 const char* name_of(kernel::Structure s) {
-  constexpr const char* kNames[] = {"pointwise", "rows", "split rows", "columns", "rows and columns"};
+  constexpr const char* kNames[] = {"pointwise", "rows", "split rows", "columns", "rows and columns", "tile"};
   return kNames[static_cast<int>(s)];
 }
 
@@ -20,7 +20,7 @@ std::string print(const Fusion& f, const lower::GraphFacts& facts) {
   std::string out;
   auto note = [&](int32_t n) { return lower::note_of(facts.graph.nodes[static_cast<size_t>(n)]); };
   for (size_t k = 0; k < f.kernels.size(); ++k) {
-    out += concat("kernel ", k, "\n");
+    out += concat("kernel ", k, f.kernels[k].call >= 0 ? " on each part of " + note(f.kernels[k].call) : "", "\n");
     for (size_t s = 0; s < f.kernels[k].stages.size(); ++s) {
       for (int32_t g : f.kernels[k].stages[s]) {
         const Group& group = f.groups[static_cast<size_t>(g)];

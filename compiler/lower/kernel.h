@@ -13,6 +13,8 @@
 //                   parallel.
 //   Columns         dims (…, l, b): Reduce combines l elements for each of the b columns, and what depends on one runs
 //                   in a later pass over the l.
+//   Tile            Pointwise over dims (r, c), for the part of them that a launch names: a TileRange stands in its scratch
+//                   memory. What follows a product runs so, part by part.
 //   RowsAndColumns  Rows, and Reduces of tree Column, on which nothing depends but statements that vary over the last
 //                   dim alone: they combine over all dims but the last, in row-major order.
 //
@@ -84,7 +86,12 @@ struct Statement {
   std::string note{};  // "gelu_erf, train.py:33": what it comes from; no part of a kernel's meaning
 };
 
-enum class Structure : uint8_t { Pointwise, Rows, SplitRows, Columns, RowsAndColumns };
+enum class Structure : uint8_t { Pointwise, Rows, SplitRows, Columns, RowsAndColumns, Tile };
+
+// Positions [row, row_end) by [column, column_end) of a Tile.
+struct TileRange {
+  int64_t row, row_end, column, column_end;
+};
 
 struct Nest {
   Structure structure = Structure::Pointwise;

@@ -56,6 +56,7 @@ std::vector<LoweredKernel> lower(const GraphFacts& facts, const fuse::Fusion& fu
   std::vector<LoweredKernel> out;
   for (const fuse::FusedKernel& fused : fusion.kernels) {
     LoweredKernel& k = out.emplace_back();
+    k.call = fused.call;
     for (const std::vector<int32_t>& groups : fused.stages) {
       kernel::Stage& stage = k.kernel.stages.emplace_back();
       for (int32_t g : groups) {

@@ -13,6 +13,7 @@ struct LoweredKernel {
   std::vector<ScalarRead> scalars;   // one a scalar parameter
   std::vector<int32_t> draws;        // of the graph, one a random parameter
   std::vector<int32_t> nodes;        // that it computes, in order
+  int32_t call = -1;                 // a node on whose result it runs, part by part
 };
 
 std::vector<LoweredKernel> lower(const GraphFacts& facts, const fuse::Fusion& fusion);

@@ -5,7 +5,7 @@
 namespace fuselet::kernel {
 namespace {
 
-constexpr const char* kStructures[] = {"pointwise", "rows", "split_rows", "columns", "rows_and_columns"};
+constexpr const char* kStructures[] = {"pointwise", "rows", "split_rows", "columns", "rows_and_columns", "tile"};
 constexpr const char* kCombines[] = {"sum", "max", "min"};
 constexpr const char* kTrees[] = {"row", "column"};
 constexpr const char* kDistributions[] = {"uniform", "normal", "bernoulli"};

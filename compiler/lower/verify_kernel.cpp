@@ -169,6 +169,7 @@ class NestVerifier {
     require(!(s.varies & last()) || s.tree == Tree::Column, "a Row reduction varies over the last dim");
     switch (nest_.structure) {
       case Structure::Pointwise:
+      case Structure::Tile:
         return require(false, "a pointwise nest reduces");
       case Structure::Rows:
       case Structure::SplitRows:

@@ -185,9 +185,15 @@ bool joins_floats(const Asked& asked) {
 bool decides_shape(const Op& op) { return op.id == OpId::arange; }
 
 // An int that was another one in an earlier path becomes an input of this one.
-bool changes_by_call(size_t arg, const Asked& asked, const Step* siblings) {
+bool changes_by_call(size_t arg, const Asked& asked, const Step& before, const Step* siblings) {
   const Scalar& now = *asked.args[arg].scalar;
   if (now.category() != Category::Int || !is_exact_double(now.to_int()) || !joins_floats(asked)) return false;
+  // One that has changed further up most likely is the same number.
+  for (const Step* s = &before; s; s = s->parent) {
+    for (const ArgPattern& p : s->args) {
+      if (p.tag == Arg::Tag::Scalar && p.role == NumberRole::AnyInt) return true;
+    }
+  }
   for (const Step* s = siblings; s; s = s->sibling) {
     if (s->op != asked.op || s->args.size() != asked.args.size()) continue;
     const ArgPattern& was = s->args[arg];
@@ -226,7 +232,8 @@ Handle handle_or_bind(StepPattern& step, const Tensor& t, Handles& handles) {
   return handles.size() - 1;
 }
 
-StepPattern pattern_of(const Asked& asked, const Step* siblings, Handles& handles, std::vector<double>& numbers) {
+StepPattern pattern_of(const Asked& asked, const Step& before, const Step* siblings, Handles& handles,
+                       std::vector<double>& numbers) {
   StepPattern step;
   step.kind = asked.kind;
   step.op = asked.op;
@@ -256,7 +263,7 @@ StepPattern pattern_of(const Asked& asked, const Step* siblings, Handles& handle
       case Arg::Tag::Scalar:
         p.category = arg.scalar->category();
         p.bits = p.category == Category::Float ? bits_of(arg.scalar->peek()) : arg.scalar->to_int();
-        if (!decides_shape(*asked.op) && (p.category == Category::Float || changes_by_call(i, asked, siblings))) {
+        if (!decides_shape(*asked.op) && (p.category == Category::Float || changes_by_call(i, asked, before, siblings))) {
           p.role = p.category == Category::Float ? NumberRole::Input : NumberRole::AnyInt;
           p.first = static_cast<uint32_t>(numbers.size());
           numbers.push_back(arg.scalar->peek());

@@ -102,7 +102,7 @@ const Step& FunctionCall::record(const Asked& asked) {
   size_t first_number = numbers_.size();
   StepPattern step;
   try {
-    step = pattern_of(asked, siblings, handles_, numbers_);
+    step = pattern_of(asked, *at_, siblings, handles_, numbers_);
     complete_pattern(step, asked);
     catch_up(&step);
     shadow_->record(step, line, numbers_);

@@ -147,7 +147,7 @@ Order order_steps(const lower::GraphFacts& facts, const std::vector<lower::Lower
     const ir::ValueId input = g.inputs[static_cast<size_t>(g.writes[w].input)].value;
     if (!is_plain_target(facts, g.writes[w]) || old_value_escapes(facts, input)) continue;
     const auto maker = static_cast<size_t>(graph.maker(g.writes[w].value));
-    if (steps[maker].kernel < 0 || steps[maker].may_fail) continue;
+    if (steps[maker].kernel < 0 || steps[maker].may_fail || call_reads(facts, steps[maker], input)) continue;
     if (!may_overwrite(kernels[static_cast<size_t>(steps[maker].kernel)], input, g.writes[w].value)) continue;
     std::vector<size_t> before = fallible;
     for (size_t i = 0; i < steps.size(); ++i) {

@@ -119,9 +119,14 @@ class MemoryPlanner {
                const std::vector<int>& interval_of, const std::vector<Interval>& intervals) const {
     const Step& s = order_.steps[step];
     if (s.kernel < 0) return -1;
-    for (ir::ValueId operand : s.reads) {
+    // A call's own result, too: its kernel overwrites each part while it lies in cache. But never what the call reads.
+    std::vector<ir::ValueId> operands = s.reads;
+    if (s.node >= 0) operands.push_back(s.writes[0]);
+    for (ir::ValueId operand : operands) {
+      const bool is_result = s.node >= 0 && operand == s.writes[0];
+      if (operand == v || call_reads(facts_, s, operand)) continue;
       const int candidate = interval_of[static_cast<size_t>(operand)];
-      if (candidate < 0 || last[static_cast<size_t>(operand)] != step) continue;
+      if (candidate < 0 || (!is_result && last[static_cast<size_t>(operand)] != step)) continue;
       const Interval& x = intervals[static_cast<size_t>(candidate)];
       if (x.values.back() != operand || x.bytes != bytes || x.last != step) continue;
       if (may_overwrite(kernels_[static_cast<size_t>(s.kernel)], operand, v)) return candidate;

@@ -1,6 +1,7 @@
 #include "compiler/plan/planned_executable.h"
 
 #include <algorithm>
+#include <atomic>
 #include <mutex>
 
 #include "compiler/ir/node_call.h"
@@ -18,8 +19,8 @@ struct Pointer {
 };
 
 struct Launch {
-  const CompiledKernel* kernel = nullptr;  // or
-  int32_t node = -1;
+  const CompiledKernel* kernel = nullptr;
+  int32_t node = -1;  // the call; with a kernel, which then runs on each part of the call's result
   // Of the kernel: its part of the flat parameter arrays.
   size_t first_pointer = 0, first_scalar = 0, first_draw = 0;
   int64_t scratch = 0;  // offset in the arena
@@ -67,12 +68,12 @@ class PlannedExecutable final : public Executable {
  private:
   void add_launch(const Step& step, const lower::GraphFacts& facts) {
     Launch& launch = launches_.emplace_back();
-    if (step.kernel < 0) {
+    if (step.node >= 0) {
       launch.node = step.node;
       for (size_t c = 0; c < parts_.graph.cells.size(); ++c)
         call_advances_.push_back(facts.advanced_before(step.node, static_cast<int32_t>(c)));
-      return;
     }
+    if (step.kernel < 0) return;
     const auto k = static_cast<size_t>(step.kernel);
     const lower::LoweredKernel& lowered = parts_.kernels[k];
     launch.kernel = parts_.compiled[k].get();
@@ -184,20 +185,38 @@ class PlannedExecutable final : public Executable {
     bind(c, in);
     size_t call = 0;
     for (const Launch& l : launches_) {
-      if (l.kernel) {
-        void* scratch = c.arena ? arena_at(c, l.scratch) : nullptr;
-        const int failed = l.kernel->launch(c.pointers.data() + l.first_pointer, c.scalars.data() + l.first_scalar,
-                                            c.draws.data() + l.first_draw, scratch);
-        if (failed) fail_index(l, failed - 1);
-      } else {
-        run_call(c, in, l.node, call++);
+      if (l.node >= 0) {
+        run_call(c, in, l, call++);
+      } else if (const int failed = launch(c, l, c.arena ? arena_at(c, l.scratch) : nullptr)) {
+        fail_index(l, failed - 1);
       }
     }
     return collect(c, in);
   }
 
-  void run_call(Context& c, const RunInputs& in, int32_t n, size_t call_index) const {
-    const ir::Node& node = parts_.graph.nodes[static_cast<size_t>(n)];
+  static int launch(const Context& c, const Launch& l, void* scratch) {
+    return l.kernel->launch(c.pointers.data() + l.first_pointer, c.scalars.data() + l.first_scalar,
+                            c.draws.data() + l.first_draw, scratch);
+  }
+
+  // The call with the kernel on each part of its result. The interpreter takes no parts: it runs when all is there.
+  void run_with_post_work(const Context& c, const Launch& l, const Call& call) const {
+    std::atomic<int> failed = 0;
+    auto on_part = [&](const kernel::TileRange& part) {
+      kernel::TileRange range = part;
+      if (const int which = launch(c, l, &range)) failed = which;
+    };
+    if (l.kernel->origin == KernelOrigin::Interpreted) {
+      kernel_of(*call.op, device_.type)(call);
+      on_part({});
+    } else {
+      target_of(device_.type).run_with_post_work(call, on_part);
+    }
+    if (failed) fail_index(l, failed - 1);
+  }
+
+  void run_call(Context& c, const RunInputs& in, const Launch& l, size_t call_index) const {
+    const ir::Node& node = parts_.graph.nodes[static_cast<size_t>(l.node)];
     const size_t cells = c.cells.size();
     for (size_t k = 0; k < cells; ++k) c.cells[k]->set(advanced(in.scalars[k], call_advances_[call_index * cells + k]));
     ir::NodeCall call(node, c.values, &c.cells);
@@ -205,6 +224,7 @@ class PlannedExecutable final : public Executable {
       const Tensor& out = c.values[static_cast<size_t>(node.outputs[i])];
       call.outputs()[i] = out;
     }
+    if (l.kernel) return run_with_post_work(c, l, call.get());
     const Kernel kernel = kernel_of(*call.get().op, device_.type);
     if (node.draw >= 0) {
       ReplayDrawScope draw({in.draws.seed, in.draws.draws + static_cast<uint64_t>(node.draw)});

@@ -1,4 +1,5 @@
-// What a compiled graph does, step by step: a kernel's launch, or a call of a backend's kernel for one node.
+// What a compiled graph does, step by step: a kernel's launch, a call of a backend's kernel for one node, or such a call
+// with a kernel that runs on each part of its result.
 #pragma once
 #include <vector>
 
@@ -7,8 +8,8 @@
 namespace fuselet::plan {
 
 struct Step {
-  int32_t kernel = -1;                     // of the lowered kernels, or
-  int32_t node = -1;                       // a node of the graph
+  int32_t kernel = -1;                     // of the lowered kernels
+  int32_t node = -1;                       // of the graph: the call
   std::vector<ir::ValueId> reads, writes;  // base values
   bool may_fail = false;                   // reads at positions that come from data
 };
@@ -35,6 +36,9 @@ Order order_steps(const lower::GraphFacts& facts, const std::vector<lower::Lower
                   std::vector<Step> steps);
 
 std::string print(const Order& order, const lower::GraphFacts& facts, const std::vector<lower::LoweredKernel>& kernels);
+
+// True iff the step has a call that reads memory of `base`.
+bool call_reads(const lower::GraphFacts& facts, const Step& step, ir::ValueId base);
 
 // True iff the kernel may write `to` into the memory of `from`: it reads each element of it in a pointwise nest alone,
 // where that nest writes it.

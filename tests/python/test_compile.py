@@ -1,5 +1,6 @@
 """compile() from Python: whatever the code reads is never stale, and results are eager's."""
 
+import numpy as np
 import pytest
 
 import fuselet as fl
@@ -415,3 +416,11 @@ def test_floats_that_a_shape_follows_from_are_compared():
     assert f(fl.ones(2), 1.0, 0.5).tolist() == [2.0, 2.5]
     assert f(fl.ones(2), 1.0, 0.25).tolist() == [2.0, 2.25, 2.5, 2.75]
     assert fl.compiler.stats(f).compiles == 2
+
+
+def test_an_int_that_changes_is_promoted_wherever_it_is_used():
+    f = fl.compile(lambda x, s: (x * s, x + s, x / s, s - x, x > s, x - s, x < s, x >= s, x <= s))
+    for s in range(1, 40):
+        got = f(fl.ones(2), s)
+        assert [t.tolist()[0] for t in got] == [s, 1 + s, np.float32(1) / np.float32(s), s - 1, 1 > s, 1 - s, 1 < s, 1 >= s, 1 <= s]
+    assert fl.compiler.stats(f).compiles <= 3

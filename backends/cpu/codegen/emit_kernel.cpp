@@ -23,6 +23,8 @@ std::vector<Phase> write_nest(NestWriter& w, const std::string& name) {
     case Structure::Pointwise:
       if (const auto dim = crossing_dim(w.nest())) return write_crossing(w, name, *dim);
       return write_pointwise(w, name);
+    case Structure::Tile:
+      return write_tile(w, name);
     case Structure::Rows:
       return write_rows(w, name);
     case Structure::SplitRows:

@@ -51,7 +51,7 @@ std::vector<bool> after_column_sums(const Nest& nest) {
 }
 
 int size_class(const Nest& nest) {
-  if (nest.structure == Structure::Pointwise) return 0;
+  if (nest.structure == Structure::Pointwise || nest.structure == Structure::Tile) return 0;
   const int64_t n = nest.dims.back();
   return n == 0 ? 0 : n <= kChunk ? 1 : 2;
 }

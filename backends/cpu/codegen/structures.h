@@ -27,6 +27,7 @@ std::vector<Phase> write_pointwise(NestWriter& w, const std::string& name);
 // Where an operand lies along another dim than the last.
 std::optional<size_t> crossing_dim(const kernel::Nest& nest);
 std::vector<Phase> write_crossing(NestWriter& w, const std::string& name, size_t dim);
+std::vector<Phase> write_tile(NestWriter& w, const std::string& name);
 std::vector<Phase> write_rows(NestWriter& w, const std::string& name);
 std::vector<Phase> write_split_rows(NestWriter& w, const std::string& name);
 std::vector<Phase> write_rows_and_columns(NestWriter& w, const std::string& name);

@@ -111,6 +111,22 @@ std::vector<Phase> write_pointwise(NestWriter& w, const std::string& name) {
       [](const PlacedNest& p) { return std::min(width_of(p), kSegment); })};
 }
 
+std::vector<Phase> write_tile(NestWriter& w, const std::string& name) {
+  RowLoops loops(w, false);
+  w.begin_function(name, loops.of_rows());
+  w.line("const Part2d part = *(const Part2d*)task.scratch;");
+  w.open("for (long tile = part.row; tile < part.row_end; ++tile)");
+  w.unravel("tile", w.last());
+  loops.begin_row();
+  for (int p = 0; p < static_cast<int>(loops.passes().passes.size()); ++p)
+    loops.pass(p, "part.column", "part.column_end", false);
+  w.close();
+  w.close();
+  // One part a launch, on the thread that launches.
+  return {make_phase(
+      w, name, [](const PlacedNest&) { return int64_t{1}; }, [](const PlacedNest&) { return int64_t{1}; })};
+}
+
 std::vector<Phase> write_rows(NestWriter& w, const std::string& name) {
   RowLoops loops(w, true);
   w.begin_function(name, loops.of_rows());

@@ -23,6 +23,11 @@ struct Task {
   int* failed;  // the smallest 1 + number of a LoadAt that met an index out of range; 0: none
 };
 
+// The layout of kernel::TileRange.
+struct Part2d {
+  long row, row_end, column, column_end;
+};
+
 // Runs the tiles [begin, end) of a nest. `at` holds the numbers in which nests that share the function differ.
 using Tiles = void (*)(const Task& task, const long* at, long begin, long end);
 
