@@ -42,8 +42,8 @@ ir::Graph to_primitives(const ir::Graph& graph, StageDriver& driver) {
 }
 
 // `recorded`: what the graph of primitives was made of.
-std::shared_ptr<const Executable> compile_primitives(const ir::Graph& recorded, ir::Graph primitives,
-                                                     Numerics numerics, StageDriver& driver) {
+std::shared_ptr<const Executable> compile_primitives(const ir::Graph& recorded, ir::Graph primitives, Numerics numerics,
+                                                     StageDriver& driver) {
   plan::ExecutableParts parts;
   parts.graph = std::move(primitives);
   // What every later stage asks of the graph, worked out once.
@@ -56,7 +56,8 @@ std::shared_ptr<const Executable> compile_primitives(const ir::Graph& recorded, 
         return fuse::fuse(facts, [](const ir::Graph& g, const ir::Node& n) {
           return target_of(device_of(g).type).takes_post_work(g, n);
         });
-      }, [&](const fuse::Fusion& f) { return fuse::print(f, facts); });
+      },
+      [&](const fuse::Fusion& f) { return fuse::print(f, facts); });
   // Kernels of the kernel IR, their parameters numbered.
   parts.kernels = driver.stage(
       "lower", [&] { return lower::lower(facts, fusion); }, [](const auto& k) { return lower::print(k); });

@@ -9,8 +9,8 @@ namespace fuselet::cpu {
 // multiplied in float and rounded once; integers wrap around.
 void matmul_into(const Tensor& out, const Tensor& a, const Tensor& b);
 
-// The same for float32 and float64 matrices or batches of them; post_work(row, row_end, column, column_end) is called once
-// for each part of the result, rows counted through the batch, by the thread that has just finished it.
+// The same for float32 and float64 matrices or batches of them; post_work(row, row_end, column, column_end) is called
+// once for each part of the result, rows counted through the batch, by the thread that has just finished it.
 void matmul_into(const Tensor& out, const Tensor& a, const Tensor& b,
                  FunctionRef<void(int64_t row, int64_t row_end, int64_t column, int64_t column_end)> post_work);
 

@@ -33,8 +33,7 @@ class CpuTarget final : public Target {
     ir::for_each_operand(node, [&](ir::ValueId v) { matrices = matrices && graph.meta(v).sizes.size() >= 2; });
     return matrices;
   }
-  void run_with_post_work(const Call& call,
-                          const std::function<void(const kernel::TileRange&)>& post_work) override {
+  void run_with_post_work(const Call& call, const std::function<void(const kernel::TileRange&)>& post_work) override {
     matmul_into(call.outs[0], call.tensor(0), call.tensor(1),
                 [&](int64_t row, int64_t row_end, int64_t column, int64_t column_end) {
                   post_work({row, row_end, column, column_end});

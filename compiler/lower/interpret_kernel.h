@@ -43,7 +43,9 @@ class NestInterpreter {
 
   // 0, or 1 + the smallest number of a LoadAt that met an index out of range.
   int run() {
-    if ((nest_.structure == Structure::Pointwise || nest_.structure == Structure::Tile) && std::count(nest_.dims.begin(), nest_.dims.end(), 0)) return 0;
+    if ((nest_.structure == Structure::Pointwise || nest_.structure == Structure::Tile) &&
+        std::count(nest_.dims.begin(), nest_.dims.end(), 0))
+      return 0;
     values_.resize(nest_.body.size());
     for (bool stores : {false, true}) {
       int load_ats = first_load_at_;

@@ -13,7 +13,8 @@
 //                   parallel.
 //   Columns         dims (…, l, b): Reduce combines l elements for each of the b columns, and what depends on one runs
 //                   in a later pass over the l.
-//   Tile            Pointwise over dims (r, c), for the part of them that a launch names: a TileRange stands in its scratch
+//   Tile            Pointwise over dims (r, c), for the part of them that a launch names: a TileRange stands in its
+//   scratch
 //                   memory. What follows a product runs so, part by part.
 //   RowsAndColumns  Rows, and Reduces of tree Column, on which nothing depends but statements that vary over the last
 //                   dim alone: they combine over all dims but the last, in row-major order.

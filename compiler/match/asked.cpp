@@ -263,7 +263,8 @@ StepPattern pattern_of(const Asked& asked, const Step& before, const Step* sibli
       case Arg::Tag::Scalar:
         p.category = arg.scalar->category();
         p.bits = p.category == Category::Float ? bits_of(arg.scalar->peek()) : arg.scalar->to_int();
-        if (!decides_shape(*asked.op) && (p.category == Category::Float || changes_by_call(i, asked, before, siblings))) {
+        if (!decides_shape(*asked.op) &&
+            (p.category == Category::Float || changes_by_call(i, asked, before, siblings))) {
           p.role = p.category == Category::Float ? NumberRole::Input : NumberRole::AnyInt;
           p.first = static_cast<uint32_t>(numbers.size());
           numbers.push_back(arg.scalar->peek());

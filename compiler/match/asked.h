@@ -20,7 +20,8 @@ struct Asked {
 bool matches(const Step& step, const Asked& asked, Handles& handles, std::vector<double>& numbers);
 
 // `asked` as a step that follows `number_of_handles` handles and `numbers`: tensors new to the call are bound, numbers
-// appended. `before`: the step that it follows; `siblings`: the steps that other paths took here. NotImplementedError for a value of another recording.
+// appended. `before`: the step that it follows; `siblings`: the steps that other paths took here. NotImplementedError
+// for a value of another recording.
 StepPattern pattern_of(const Asked& asked, const Step& before, const Step* siblings, Handles& handles,
                        std::vector<double>& numbers);
 // The handle of `t`, bound as a tensor from outside if it is new.

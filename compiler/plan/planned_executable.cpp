@@ -164,6 +164,17 @@ class PlannedExecutable final : public Executable {
                : over(input.impl()->storage(), input.impl()->offset(), v);
   }
 
+  // A call counts the offsets of strided views from the start of the storage, the graph from an input's first element.
+  Tensor tensor_for_call(const Context& c, const RunInputs& in, ir::ValueId v) const {
+    const Slot& slot = parts_.memory.slots[static_cast<size_t>(base_[static_cast<size_t>(v)])];
+    if (slot.place != Place::Input) return tensor_of(c, in, v);
+    const Tensor& input = in.inputs[static_cast<size_t>(slot.index)];
+    const TensorImpl& impl = *input.impl();
+    if (impl.offset() == 0) return tensor_of(c, in, v);
+    const size_t before = static_cast<size_t>(impl.offset().word()) * size_of(impl.dtype());
+    return over(make_intrusive<Storage>(impl.data(), impl.storage()->bytes() - before, device_, [input] {}), 0, v);
+  }
+
   void bind(Context& c, const RunInputs& in) const {
     for (ir::ValueId v : parts_.memory.own_storage) {
       const auto bytes = static_cast<size_t>(parts_.memory.slots[static_cast<size_t>(v)].bytes);
@@ -178,7 +189,7 @@ class PlannedExecutable final : public Executable {
       c.scalars[i] = advanced(in.scalars[static_cast<size_t>(scalars_[i].cell)], scalars_[i].plus);
     for (size_t i = 0; i < draws_.size(); ++i)
       c.draws[i] = {in.draws.seed, in.draws.draws + static_cast<uint64_t>(draws_[i])};
-    for (ir::ValueId v : fresh_tensors_) c.values[static_cast<size_t>(v)] = tensor_of(c, in, v);
+    for (ir::ValueId v : fresh_tensors_) c.values[static_cast<size_t>(v)] = tensor_for_call(c, in, v);
   }
 
   RunOutputs run_in(Context& c, const RunInputs& in) const {

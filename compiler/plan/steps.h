@@ -1,5 +1,5 @@
-// What a compiled graph does, step by step: a kernel's launch, a call of a backend's kernel for one node, or such a call
-// with a kernel that runs on each part of its result.
+// What a compiled graph does, step by step: a kernel's launch, a call of a backend's kernel for one node, or such a
+// call with a kernel that runs on each part of its result.
 #pragma once
 #include <vector>
 

@@ -41,13 +41,14 @@ void add_parts(py::module_& m) {
       .def_readonly("second", &report::RefusedFusion::second)
       .def_readonly("bytes", &report::RefusedFusion::bytes, "That one kernel would have saved.")
       .def_readonly("reason", &report::RefusedFusion::reason)
-      .def("__repr__", [](const report::RefusedFusion& f) {
-        return "<" + f.first + " with " + f.second + ": " + f.reason + ">";
-      });
+      .def("__repr__",
+           [](const report::RefusedFusion& f) { return "<" + f.first + " with " + f.second + ": " + f.reason + ">"; });
   py::class_<Drawing>(m, "Drawing", "A drawing of a graph; notebooks show it.")
-      .def_property_readonly("svg", [](const Drawing& d) { return report::svg_by_graphviz(d); },
-                             "By Graphviz where it is installed, else by our own layout.")
-      .def_property_readonly("dot", [](const Drawing& d) { return report::dot_of(d); }, "Graphviz text.")
+      .def_property_readonly(
+          "svg", [](const Drawing& d) { return report::svg_by_graphviz(d); },
+          "By Graphviz where it is installed, else by our own layout.")
+      .def_property_readonly(
+          "dot", [](const Drawing& d) { return report::dot_of(d); }, "Graphviz text.")
       .def("_repr_svg_", [](const Drawing& d) { return report::svg_by_graphviz(d); });
 }
 
@@ -66,8 +67,7 @@ void add_reports(py::module_& m) {
       .def_readonly("bytes_unfused", &CompileReport::bytes_unfused, "Memory traffic of every primitive by itself.")
       .def_readonly("bytes_fused", &CompileReport::bytes_fused, "Memory traffic of the kernels.")
       .def_readonly("arena_bytes", &CompileReport::arena_bytes, "Memory of a call for values inside.")
-      .def_readonly("arena_bytes_unshared", &CompileReport::arena_bytes_unshared,
-                    "The same if no memory served twice.")
+      .def_readonly("arena_bytes_unshared", &CompileReport::arena_bytes_unshared, "The same if no memory served twice.")
       .def_readonly("writes_in_place", &CompileReport::writes_in_place)
       .def_readonly("writes_copied", &CompileReport::writes_copied)
       .def_property_readonly(

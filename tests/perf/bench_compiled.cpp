@@ -107,7 +107,8 @@ void bench_overhead() {
   Tensor a = rand({16}), b = rand({16});
   auto body = [](const Tensor& x, const Tensor& y) { return relu(x + y); };
   auto executable = compile_graph(
-      record([&](const std::vector<Tensor>& in) { return std::vector<Tensor>{body(in[0], in[1])}; }, {a, b}).graph(), {});
+      record([&](const std::vector<Tensor>& in) { return std::vector<Tensor>{body(in[0], in[1])}; }, {a, b}).graph(),
+      {});
   std::vector<Tensor> inputs = {a, b};
   const double alone = microseconds_per_call([&] { executable->run({inputs, {}, {}}); }, 50000);
   auto measure = [&](const char* variant, const std::function<void()>& f) {

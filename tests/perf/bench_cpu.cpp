@@ -97,9 +97,11 @@ void bench_rows() {
   }
 }
 
-constexpr Bench kBenches[] = {
-    {"matmul", bench_matmul}, {"add_large", bench_add_large}, {"add_small", bench_add_small}, {"rows", bench_rows},
-    {"kernels", bench_kernels}};
+constexpr Bench kBenches[] = {{"matmul", bench_matmul},
+                              {"add_large", bench_add_large},
+                              {"add_small", bench_add_small},
+                              {"rows", bench_rows},
+                              {"kernels", bench_kernels}};
 
 }  // namespace
 }  // namespace fuselet::perf

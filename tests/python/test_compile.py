@@ -424,3 +424,19 @@ def test_an_int_that_changes_is_promoted_wherever_it_is_used():
         got = f(fl.ones(2), s)
         assert [t.tolist()[0] for t in got] == [s, 1 + s, np.float32(1) / np.float32(s), s - 1, 1 > s, 1 - s, 1 < s, 1 >= s, 1 <= s]
     assert fl.compiler.stats(f).compiles <= 3
+
+
+def test_reductions_along_an_expanded_dimension():
+    x = fl.randn(1, 4).expand(5, 4)
+    for f in (lambda t: t.softmax(0), lambda t: t.log_softmax(0), lambda t: t.var(0)):
+        assert fl.compile(f, numerics="exact")(x).tolist() == f(x.contiguous()).tolist()
+    assert fl.compile(lambda t: fl.zeros(3, 4).softmax(0) + t)(fl.zeros(1)).tolist() == [[np.float32(1) / np.float32(3)] * 4] * 3
+
+
+@pytest.mark.parametrize("window", [(slice(None, None, 2), slice(1, None, 2)), (slice(1, None, 2), slice(None, None, 2))])
+def test_writes_into_a_strided_window_of_an_argument(window):
+    f = lambda t: (t.mul_(2), t.add_(t.sum()), t.select(0, 1).zero_())
+    eager, compiled = fl.arange(36.0).reshape(9, 4), fl.arange(36.0).reshape(9, 4)
+    f(eager[window])
+    fl.compile(f, numerics="exact")(compiled[window])
+    assert compiled.tolist() == eager.tolist()

@@ -175,7 +175,8 @@ class ColumnLoops {
     }
     for (int i = 0; i < w_.count(); ++i) {
       if (w_.at(i).kind == Kind::Reduce) kept[static_cast<size_t>(i)] = true;
-      if (on_axis(i))
+      // A later pass may also combine what does not vary along the axis.
+      if (on_axis(i) || w_.at(i).kind == Kind::Reduce)
         for_each_operand(i,
                          [&](int a) { kept[static_cast<size_t>(a)] = kept[static_cast<size_t>(a)] || is_settled(a); });
     }
