@@ -14,6 +14,8 @@ void check_settings(const CompileSettings& s) {
                 "got '",
                 s.mode, "'");
   FUSELET_CHECK(s.recompile_limit > 0, "compile: recompile_limit must be positive, got ", s.recompile_limit);
+  FUSELET_CHECK(!s.memory_budget || *s.memory_budget >= 0, "compile: memory_budget must be a number of bytes, got ",
+                s.memory_budget ? *s.memory_budget : 0);
   check_stages(s.stages);
 }
 

@@ -50,7 +50,7 @@ def test_every_stage_leaves_its_value(stages):
     assert [s.name for s in names["model_report"].stages] == [
         "decompose", "passes", "partition", *rest, *(f"backward.{s}" for s in rest)]
     assert [s.name for s in names["step_report"].stages] == ["decompose", "passes", *rest]
-    for text in ("cross_entropy_grad", "adam_step", "pointwise [8, 32]", "gelu_erf<f32>", "formula::gelu_erf", "arena "):
+    for text in ("cross_entropy_grad", "adam_step", "tile [8, 32]", "gelu_erf<f32>", "formula::gelu_erf", "arena "):
         assert text in printed, text
 
 

@@ -53,7 +53,7 @@ def compile(model=None, *, mode="default", fullgraph=False, dynamic=None, pure=F
     them) only say what is to be computed. They are compared with what earlier calls asked for, and when the
     function returns, code compiled for exactly this runs once; then every tensor that outlives the function
     holds its value. What the code reads besides tensors (globals, closures, flags, None) is read by Python on
-    every call and is never stale. Floats given to operators are inputs; another path through the code, shape,
+    every call and is never stale. If the code raises, nothing of the call has happened. Floats given to operators are inputs; another path through the code, shape,
     or int is another compilation. A compiled Module shares state, attributes and train() with the module.
 
     mode: 'default', 'reduce-overhead', 'max-autotune-no-cudagraphs' or 'max-autotune'; on the CPU all of them
