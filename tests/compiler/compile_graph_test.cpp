@@ -254,6 +254,34 @@ TEST_CASE("exact compiled graphs equal the operators run one by one, bit for bit
   output %6
 )");
   }
+  SUBCASE("batches of products, large ones, and vectors, with work on their parts") {
+    check_exact(R"(
+  input %0: f32[3, 40, 30] argument "x"
+  input %1: f32[30, 50] argument "w"
+  input %2: f32[3, 50, 20] argument "y"
+  input %3: f32[20] argument "b"
+  input %4: f32[30] argument "v"
+  %5: f32[3, 40, 50] = matmul(%0, %1)
+  %6: f32[3, 40, 50] = relu(%5)
+  %7: f32[3, 40, 20] = matmul(%6, %2)
+  %8: f32[3, 40, 20] = add(%7, %3)
+  %9: f32[3, 40, 20] = mul(%8, %7)
+  %10: f32[3, 40] = matmul(%0, %4)
+  %11: f32[3, 40] = exp(%10)
+  output %7
+  output %9
+  output %11
+)");
+    check_exact(R"(
+  input %0: f32[300, 280] argument "x"
+  input %1: f32[280] argument "b"
+  %2: f32[280, 300]{1, 280} = transpose(%0, 0, 1)
+  %3: f32[280, 280] = matmul(%2, %0)
+  %4: f32[280, 280] = add(%3, %1)
+  %5: f32[280, 280], %6: b8[280, 280] = dropout_forward(%4, 0.3) draw 0
+  output %5
+)");
+  }
   SUBCASE("empty tensors and scalars") {
     check_exact(R"(
   input %0: f32[0, 5] argument "x"

@@ -52,9 +52,10 @@ def compile(model=None, *, mode="default", fullgraph=False, dynamic=None, pure=F
     Every call runs the Python code of the function, but its operators (backward() and optimizer steps among
     them) only say what is to be computed. They are compared with what earlier calls asked for, and when the
     function returns, code compiled for exactly this runs once; then every tensor that outlives the function
-    holds its value. What the code reads besides tensors (globals, closures, flags, None) is read by Python on
-    every call and is never stale. If the code raises, nothing of the call has happened. Floats given to operators are inputs; another path through the code, shape,
-    or int is another compilation. A compiled Module shares state, attributes and train() with the module.
+    holds its value. If the code raises, nothing of the call has happened. What the code reads besides tensors
+    (globals, closures, flags, None) is read by Python on every call and is never stale. Floats given to
+    operators are inputs; another path through the code, shape, or int is another compilation. A compiled
+    Module shares state, attributes and train() with the module.
 
     mode: 'default', 'reduce-overhead', 'max-autotune-no-cudagraphs' or 'max-autotune'; on the CPU all of them
         compile alike.

@@ -10,8 +10,10 @@ namespace {
 using kernel::Structure;
 
 struct Fused {
-  explicit Fused(const std::string& text)
-      : graph(ir::parse("graph \"g\" {\n" + text + "}")), facts(graph, Numerics::Fused), fusion(fuse::fuse(facts)) {}
+  explicit Fused(const std::string& text, fuse::TakesPostWork takes_post_work = nullptr)
+      : graph(ir::parse("graph \"g\" {\n" + text + "}")),
+        facts(graph, Numerics::Fused),
+        fusion(fuse::fuse(facts, takes_post_work)) {}
 
   size_t kernels() const { return fusion.kernels.size(); }
   size_t stages(size_t k) const { return fusion.kernels[k].stages.size(); }
@@ -203,6 +205,40 @@ TEST_CASE("what no loop structure can reduce in eager's order is a call") {
 )");
   CHECK(f.kernels() == 1);
   CHECK(f.fusion.calls == std::vector<int32_t>{1});
+}
+
+bool is_product(const ir::Graph&, const ir::Node& node) { return node.op == OpId::matmul; }
+
+TEST_CASE("a pointwise nest over a product runs on each part of it") {
+  Fused f(R"(
+  input %0: f32[64, 64] argument "x"
+  input %1: f32[64] argument "b"
+  %2: f32[64, 64] = matmul(%0, %0)
+  %3: f32[64, 64] = add(%2, %1)
+  %4: f32[64, 64] = exp(%3)
+  output %4
+)",
+          is_product);
+  REQUIRE(f.kernels() == 1);
+  CHECK(f.fusion.calls.empty());
+  CHECK(f.fusion.kernels[0].call == 0);
+  CHECK(f.nest(0).structure == Structure::Tile);
+  CHECK(f.nest(0).dims == std::vector<int64_t>{64, 64});
+}
+
+TEST_CASE("a nest that reads a product transposed, or reduces it, waits for all of it") {
+  Fused f(R"(
+  input %0: f32[64, 64] argument "x"
+  %1: f32[64, 64] = matmul(%0, %0)
+  %2: f32[64, 64]{1, 64} = permute(%1, [1, 0])
+  %3: f32[64, 64] = add(%2, %0)
+  %4: f32[64, 64] = matmul(%0, %3)
+  %5: f32[64] = sum(%4, [1], false, none)
+  output %3
+  output %5
+)",
+          is_product);
+  CHECK(f.fusion.calls.size() == 2);
 }
 
 TEST_CASE("empty tensors lower") {

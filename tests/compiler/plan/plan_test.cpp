@@ -10,7 +10,8 @@ using plan::Place;
 struct Planned {
   explicit Planned(const std::string& text)
       : graph(ir::parse("graph \"g\" {\n" + text + "}")), facts(graph, Numerics::Fused) {
-    fuse::Fusion fusion = fuse::fuse(facts);
+    fuse::Fusion fusion = fuse::fuse(
+        facts, [](const ir::Graph&, const ir::Node& node) { return node.op == OpId::matmul; });
     kernels = lower::lower(facts, fusion);
     order = plan::order_steps(facts, kernels, plan::make_steps(facts, kernels, fusion.calls));
     memory = plan::plan_memory(facts, kernels, order);
@@ -140,6 +141,20 @@ TEST_CASE("a pointwise result takes over the memory of an operand that dies ther
 )");
   CHECK(p.memory.taken_over == 1);
   CHECK(p.memory.arena_bytes == 4096);
+}
+
+TEST_CASE("work on the parts of a product never writes what the product still reads") {
+  Planned p(R"(
+  input %0: f32[32, 32] argument "x"
+  %1: f32[32, 32] = matmul(%0, %0)
+  %2: f32[32, 32] = matmul(%1, %1)
+  %3: f32[32, 32] = exp(%2)
+  %4: f32[32, 32] = matmul(%3, %0)
+  output %4
+)");
+  const plan::Slot &read = p.memory.slots[1], &made = p.memory.slots[3];
+  CHECK(read.offset != made.offset);
+  CHECK(p.memory.slots[2].offset == made.offset);
 }
 
 TEST_CASE("a step that frees memory goes before one that needs more") {
