@@ -10,8 +10,8 @@ using plan::Place;
 struct Planned {
   explicit Planned(const std::string& text)
       : graph(ir::parse("graph \"g\" {\n" + text + "}")), facts(graph, Numerics::Fused) {
-    fuse::Fusion fusion = fuse::fuse(
-        facts, [](const ir::Graph&, const ir::Node& node) { return node.op == OpId::matmul; });
+    fuse::Fusion fusion =
+        fuse::fuse(facts, [](const ir::Graph&, const ir::Node& node) { return node.op == OpId::matmul; });
     kernels = lower::lower(facts, fusion);
     order = plan::order_steps(facts, kernels, plan::make_steps(facts, kernels, fusion.calls));
     memory = plan::plan_memory(facts, kernels, order);
