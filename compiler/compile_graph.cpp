@@ -77,7 +77,7 @@ std::shared_ptr<const Executable> compile_primitives(const ir::Graph& recorded, 
       "plan", [&] { return plan::plan_memory(facts, parts.kernels, parts.order); },
       [&](const plan::MemoryPlan& m) { return plan::print(m, facts); });
   if (driver.report()) summarise(recorded, fusion, parts, driver.report());
-  return plan::make_executable(std::move(parts));
+  return plan::make_executable(parts, facts);  // a copy: the facts refer to this graph
 }
 
 }  // namespace

@@ -39,7 +39,6 @@ GraphFacts::GraphFacts(const ir::Graph& g, Numerics n)
     : graph(g),
       numerics(n),
       base(g.values.size()),
-      readers(g.values.size()),
       escapes(g.values.size(), false),
       is_call(g.nodes.size(), false),
       is_inlined(g.nodes.size(), false),
@@ -55,10 +54,6 @@ GraphFacts::GraphFacts(const ir::Graph& g, Numerics n)
       sums[static_cast<size_t>(a.cell.index)] += a.by;
     }
     for (size_t c = 0; c < sums.size(); ++c) advanced[i * sums.size() + c] = sums[c];
-    ir::for_each_operand(node, [&](ir::ValueId v) {
-      std::vector<int32_t>& list = readers[static_cast<size_t>(v)];
-      if (list.empty() || list.back() != static_cast<int32_t>(i)) list.push_back(static_cast<int32_t>(i));
-    });
     if (is_view(node)) {
       const ir::ValueId from = std::get<ir::ValueRef>(node.args[0]).id;
       base[static_cast<size_t>(node.outputs[0])] = base[static_cast<size_t>(from)];

@@ -44,9 +44,8 @@ struct GraphFacts {
 
   const ir::Graph& graph;
   Numerics numerics;
-  std::vector<ir::ValueId> base;              // of each value: the one whose memory it is a view of
-  std::vector<std::vector<int32_t>> readers;  // of each value: the nodes that read it itself
-  std::vector<bool> escapes;                  // of each base: an output, a write or a gradient of the graph is in it
+  std::vector<ir::ValueId> base;  // of each value: the one whose memory it is a view of
+  std::vector<bool> escapes;      // of each base: an output, a write or a gradient of the graph is in it
   // Of each node: no loop computes it by itself, so it runs as a call of its backend's kernel.
   std::vector<bool> is_call;
   // Of each node: every loop that reads it computes it anew, since it reads no memory (numbers, positions) or widens a

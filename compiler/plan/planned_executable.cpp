@@ -42,9 +42,8 @@ struct Context {
 
 class PlannedExecutable final : public Executable {
  public:
-  explicit PlannedExecutable(ExecutableParts parts) : parts_(std::move(parts)) {
-    const lower::GraphFacts facts(parts_.graph, Numerics::Fused);
-    base_ = facts.base;
+  PlannedExecutable(ExecutableParts parts, const lower::GraphFacts& facts)
+      : parts_(std::move(parts)), base_(facts.base) {
     arena_bytes_ = parts_.memory.arena_bytes;
     device_ = parts_.graph.values.empty() ? Device{} : parts_.graph.values[0].meta.device;
     for (const Step& step : parts_.order.steps) add_launch(step, facts);
@@ -301,8 +300,8 @@ class PlannedExecutable final : public Executable {
 
 }  // namespace
 
-std::shared_ptr<const Executable> make_executable(ExecutableParts parts) {
-  return std::make_shared<PlannedExecutable>(std::move(parts));
+std::shared_ptr<const Executable> make_executable(ExecutableParts parts, const lower::GraphFacts& facts) {
+  return std::make_shared<PlannedExecutable>(std::move(parts), facts);
 }
 
 }  // namespace fuselet::plan

@@ -20,6 +20,6 @@ struct ExecutableParts {
   MemoryPlan memory;
 };
 
-std::shared_ptr<const Executable> make_executable(ExecutableParts parts);
+std::shared_ptr<const Executable> make_executable(ExecutableParts parts, const lower::GraphFacts& facts);
 
 }  // namespace fuselet::plan
