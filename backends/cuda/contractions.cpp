@@ -1,6 +1,7 @@
 #include "backends/cuda/contractions.h"
 
 #include "backends/cuda/gemm/gemm_library.h"
+#include "backends/cuda/gemm/integer_gemm.h"
 #include "backends/cuda/gemm/matmul_plan.h"
 #include "backends/cuda/nested_calls.h"
 #include "core/dispatch_state.h"
@@ -42,19 +43,18 @@ void multiply(const Tensor& out, Tensor a, Tensor b, const Extras& extras) {
   for (const auto& [a_start, b_start, out_start] : plan.starts) {
     desc.a.data = element(a, a_start), desc.b.data = element(b, b_start), desc.d.data = element(out, out_start);
     desc.c = desc.d;
-    run_gemm(desc, out.device().index);
+    if (is_float(desc.in)) {
+      run_gemm(desc, out.device().index);
+    } else {
+      run_integer_gemm(desc, out.device());
+    }
   }
-}
-
-void check_dtype(const Call& call, DType dtype) {
-  FUSELET_CHECK(is_float(dtype), call.op->name, ": products of ", name_of(dtype),
-                " are not computed on CUDA; convert the operands to a floating dtype, or move them to the CPU");
 }
 
 // The bias as one number a column for the epilogue, where it is one: the same for all rows of out, and dense.
 bool rides_in_epilogue(const Tensor& bias, const Tensor& out) {
   const DimsView sizes = bias.sizes();
-  if (bias.dtype() == DType::Float64 || out.dim() == 0 || sizes.empty()) return false;
+  if (bias.dtype() == DType::Float64 || !is_float(bias.dtype()) || out.dim() == 0 || sizes.empty()) return false;
   if (sizes.back() != out.sizes().back() || bias.numel() != sizes.back().word()) return false;
   return sizes.back() == 1 || bias.strides().back() == 1;
 }
@@ -89,18 +89,15 @@ void matmul_into(const Tensor& out, const Tensor& a, const Tensor& b, bool accum
 }
 
 void matmul(const Call& call) {
-  check_dtype(call, call.outs[0].dtype());
   matmul_into(call.outs[0], call.tensor(0), call.tensor(1));
 }
 
 void addmm(const Call& call) {
-  check_dtype(call, call.outs[0].dtype());
   multiply_and_add(call.outs[0], call.tensor(1), call.tensor(2), call.tensor(0));
 }
 
 void linear(const Call& call) {
   const Tensor &out = call.outs[0], &x = call.tensor(0), weight = transposed(call.tensor(1));
-  check_dtype(call, out.dtype());
   if (call.has(2)) {
     multiply_and_add(out, x, weight, call.tensor(2));
   } else {

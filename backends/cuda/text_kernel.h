@@ -1,4 +1,4 @@
-// Hand-written kernels: CUDA C++ as text, compiled for the device on first use and kept for the process.
+// Hand-written kernels: CUDA C++ as text, built on first use through the cache of modules.
 //
 // A source includes nothing, sees no standard library and names its one kernel `kernel`, extern "C", which takes one
 // struct by value and gives each thread one index; it runs on devices and on the simulated device alike.
