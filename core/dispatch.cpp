@@ -17,6 +17,7 @@ LayerFunction g_layers[kNumLayers] = {pass_through<Layer::Match>,    pass_throug
                                       pass_through<Layer::Autograd>, pass_through<Layer::Functionalise>,
                                       pass_through<Layer::Trace>,    run_on_backend};
 const Kernel* g_kernels[kNumDeviceTypes] = {};
+Runner g_runners[kNumDeviceTypes] = {};
 
 constexpr uint8_t bit(Layer layer) { return static_cast<uint8_t>(1u << static_cast<int>(layer)); }
 constexpr uint8_t kAlwaysOn = bit(Layer::Autograd) | bit(Layer::Backend);
@@ -58,16 +59,18 @@ void run_with_metas(Call& call, TensorMeta* metas) {
     return;
   }
   Device device = device_of(call);
-  Kernel kernel = kernel_of(*call.op, device.type);
   for (int i = 0; i < call.num_outs; ++i) {
     metas[i].device = device;
-    if (call.in_place && call.outs[i].defined()) {
-      check_writable(call, call.outs[i], metas[i]);
-    } else {
-      call.outs[i] = make_empty(call, metas[i]);
-    }
+    if (call.in_place && call.outs[i].defined()) check_writable(call, call.outs[i], metas[i]);
   }
-  kernel(call);
+  Runner run = g_runners[static_cast<int>(device.type)];
+  if (!run || !run(call, device, metas)) {
+    Kernel kernel = kernel_of(*call.op, device.type);
+    for (int i = 0; i < call.num_outs; ++i) {
+      if (!call.in_place || !call.outs[i].defined()) call.outs[i] = make_empty(call, metas[i]);
+    }
+    kernel(call);
+  }
   if (call.in_place) {
     for (const Tensor& t : mutated_tensors(call)) t.impl()->storage()->bump_version();
   }
@@ -126,6 +129,8 @@ void dispatch(Call& call) {
 void dispatch_below(Layer layer, Call& call) { enter(static_cast<int>(layer) + 1, call); }
 
 void register_kernels(DeviceType device, const Kernel* by_op) { g_kernels[static_cast<int>(device)] = by_op; }
+
+void register_runner(DeviceType device, Runner run) { g_runners[static_cast<int>(device)] = run; }
 
 Kernel kernel_of(const Op& op, DeviceType device) {
   const Kernel* kernels = g_kernels[static_cast<int>(device)];

@@ -39,6 +39,11 @@ using Kernel = void (*)(const Call&);
 void register_kernels(DeviceType device, const Kernel* by_op);
 Kernel kernel_of(const Op& op, DeviceType device);
 
+// Runs a whole call whose outputs are described: makes them, or fills those of an in-place call. Returns false, and has
+// done nothing, where the operator's kernel is to run on outputs that dispatch has made.
+using Runner = bool (*)(Call&, Device, const TensorMeta*);
+void register_runner(DeviceType device, Runner run);
+
 // Why no result may be written into `target`: its memory is read-only, or two elements are in one memory cell. nullptr
 // if one may.
 const char* reason_not_writable(const Tensor& target);
