@@ -46,7 +46,7 @@ class KeyWriter {
     return key_.order.back();
   }
 
-  void argument(const Arg& a) {
+  void argument(const Call& call, const Arg& a) {
     put(a.tag);
     switch (a.tag) {
       case Arg::Tag::None:
@@ -60,8 +60,10 @@ class KeyWriter {
         return;
       case Arg::Tag::Scalar:
         put(a.scalar->category());
-        if (a.scalar->category() == Category::Float) {
+        if (is_input(call, a)) {
           key_.scalars.push_back(a.scalar->to_double());
+        } else if (a.scalar->category() == Category::Float) {
+          put(a.scalar->to_double());
         } else {
           put(a.scalar->to_int());
         }
@@ -113,12 +115,16 @@ Tensor KeyWriter::to_device(const Tensor& t) const {
 
 }  // namespace
 
+bool is_input(const Call& call, const Arg& number) {
+  return number.scalar->category() == Category::Float && call.op->id != OpId::arange;
+}
+
 OperatorKey key_of(const Call& call, Device device) {
   KeyWriter w(device);
   w.put(call.op->id);
   w.put(call.in_place);
   w.put(device.index);
-  for (int i = 0; i < call.num_args; ++i) w.argument(call.args[i]);
+  for (int i = 0; i < call.num_args; ++i) w.argument(call, call.args[i]);
   OperatorKey key = w.take();
   if (!call.in_place) return key;
   const std::vector<Tensor> targets = mutated_tensors(call);

@@ -16,6 +16,9 @@ struct OperatorKey {
   std::vector<int32_t> targets;  // inputs of an in-place call that are written
 };
 
+// Whether a number given to the operator is an input of its executable. Not where shapes follow from it.
+bool is_input(const Call& call, const Arg& number);
+
 OperatorKey key_of(const Call& call, Device device);
 
 }  // namespace fuselet::cuda

@@ -7,8 +7,13 @@
 namespace fuselet::cuda {
 
 void reduce_separate_dims(const Call& call) {
+  if (call.outs[0].numel() == 0) return;
   const Tensor& x = call.tensor(0);
   const int64_t rank = x.dim();
+  if (x.numel() == 0) {  // a sum over nothing; the others refuse it
+    Tensor(call.outs[0]).zero_();
+    return;
+  }
   const uint64_t mask = reduced_dims(call.ints(1), rank, call.op->name);
   // x: kept dims, then reduced ones, as two dims of a copy in row-major order.
   std::vector<int64_t> order;

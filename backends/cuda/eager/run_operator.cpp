@@ -43,9 +43,11 @@ ir::Graph graph_of(const Call& call, Device device, const TensorMeta* metas, con
       std::vector<ir::ValueRef> list;
       for (uint32_t k = 0; k < a.count; ++k) list.push_back(value());
       args.push_back(std::move(list));
-    } else if (a.tag == Arg::Tag::Scalar && a.scalar->category() == Category::Float) {
+    } else if (a.tag == Arg::Tag::Scalar && is_input(call, a)) {
       args.push_back(ir::CellRef{static_cast<int32_t>(g.cells.size())});
       g.cells.push_back("number" + std::to_string(g.cells.size()));
+    } else if (a.tag == Arg::Tag::Scalar && a.scalar->cell()) {
+      args.push_back(Scalar(a.scalar->to_double()));
     } else {
       args.push_back(ir::plain_argument(a));
     }
@@ -122,7 +124,7 @@ RunOutputs run_call(const Call& call, Device device, const TensorMeta* metas, Op
 
 bool run_operator(Call& call, Device device, const TensorMeta* metas) {
   if (has_own_kernel(*call.op)) return false;
-  if (call.op->id == OpId::copy && call.in_place && call.tensor(1).device() == device) {
+  if (call.op->id == OpId::copy && call.in_place && call.is_tensor(1) && call.tensor(1).device() == device) {
     const Tensor& source = call.tensor(1);
     copy_into(call.outs[0], source);
     return true;

@@ -75,6 +75,18 @@ const char* const kGraphs[] = {
   %1: f16[16, 50304] = softmax(%0, 1, none)
   output %1
 )",
+    // One row, whose column sums combine a single element.
+    R"(
+  input %0: f64[6] argument "g"
+  input %1: f64[6] argument "x"
+  input %2: f64[1] argument "mean"
+  input %3: f64[1] argument "rstd"
+  input %4: f64[6] argument "w"
+  %10: f64[6], %11: f64[6], %12: f64[6] = layer_norm_grad(%0, %1, %2, %3, %4, [6])
+  output %10
+  output %11
+  output %12
+)",
     // Gathering, positions and random numbers.
     R"(
   input %0: f32[11, 64] argument "w"

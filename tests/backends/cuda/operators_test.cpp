@@ -26,20 +26,20 @@ constexpr Device kCuda{DeviceType::CUDA, 0};
 // Of the samples of one operator and dtype on the simulated device.
 constexpr size_t kSimulatedSamples = 3;
 
-OpSample on_device(const OpSample& sample) {
+std::vector<OwnedArg> on_device(const OpSample& sample) {
   DeviceCopies copies(kCuda);
-  OpSample out{sample.what, {}};
+  std::vector<OwnedArg> out;
   for (const OwnedArg& arg : sample.args) {
     if (auto* t = std::get_if<Tensor>(&arg)) {
-      out.args.push_back(copies(*t));
+      out.push_back(copies(*t));
     } else if (auto* list = std::get_if<std::vector<Tensor>>(&arg)) {
       std::vector<Tensor> moved;
       for (const Tensor& t : *list) moved.push_back(copies(t));
-      out.args.push_back(std::move(moved));
+      out.push_back(std::move(moved));
     } else if (std::holds_alternative<Device>(arg)) {
-      out.args.push_back(kCuda);
+      out.push_back(kCuda);
     } else {
-      out.args.push_back(arg);
+      out.push_back(arg);
     }
   }
   return out;
@@ -54,7 +54,7 @@ class Report {
       StateGuard on_cuda(&DispatchState::default_device, kCuda);
       ReplayDrawScope draw({kSeed, 0});
       std::vector<Tensor> got;
-      for (const Tensor& t : run_sample(op, on_device(sample), in_place)) {
+      for (const Tensor& t : call_with(op, on_device(sample), in_place)) {
         if (t.device() != kCuda) throw std::runtime_error("a result lies on the host");
         got.push_back(on_host(t));
       }
