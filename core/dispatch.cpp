@@ -2,6 +2,8 @@
 
 #include <utility>
 
+#include "core/copy_across.h"
+
 namespace fuselet {
 namespace {
 
@@ -52,20 +54,27 @@ Tensor make_empty(const Call& call, const TensorMeta& meta) {
 
 constexpr int kInlineOutputs = 4;
 
+// transfer(self, device, non_blocking) or copy(self, source).
+void copy_between_devices(const Call& call) {
+  const bool is_transfer = call.op->id == OpId::transfer;
+  copy_across(call.outs[0], call.tensor(is_transfer ? 0 : 1), is_transfer && call.flag(2));
+}
+
 void run_with_metas(Call& call, TensorMeta* metas) {
   call.op->shape(call, metas);
   if (call.op->kind == OpKind::View) {
     call.outs[0] = make_view(call, metas[0]);
     return;
   }
-  Device device = device_of(call);
+  const Device device = device_of(call), result_device = result_device_of(call);
+  const bool crosses = crosses_devices(call);
   for (int i = 0; i < call.num_outs; ++i) {
-    metas[i].device = device;
+    metas[i].device = result_device;
     if (call.in_place && call.outs[i].defined()) check_writable(call, call.outs[i], metas[i]);
   }
-  Runner run = g_runners[static_cast<int>(device.type)];
+  Runner run = crosses ? nullptr : g_runners[static_cast<int>(device.type)];
   if (!run || !run(call, device, metas)) {
-    Kernel kernel = kernel_of(*call.op, device.type);
+    const Kernel kernel = crosses ? copy_between_devices : kernel_of(*call.op, device.type);
     for (int i = 0; i < call.num_outs; ++i) {
       if (!call.in_place || !call.outs[i].defined()) call.outs[i] = make_empty(call, metas[i]);
     }
@@ -141,6 +150,7 @@ Kernel kernel_of(const Op& op, DeviceType device) {
 }
 
 Device device_of(const Call& call) {
+  if (call.op->crosses_devices) return call.tensor(0).device();
   Device device;
   bool found = false, weak = false;
   for_each_tensor(call, [&](const Tensor& t) {
@@ -159,6 +169,23 @@ Device device_of(const Call& call) {
     if (call.args[i].tag == Arg::Tag::Device) return call.args[i].device;
   }
   return dispatch_state().default_device;
+}
+
+Device result_device_of(const Call& call) {
+  if (call.op->crosses_devices) {
+    for (int i = 0; i < call.num_args; ++i) {
+      if (call.args[i].tag == Arg::Tag::Device) return call.args[i].device;
+    }
+  }
+  return device_of(call);
+}
+
+bool crosses_devices(const Call& call) {
+  if (!call.op->crosses_devices) return false;
+  const Device result = result_device_of(call);
+  bool crosses = false;
+  for_each_tensor(call, [&](const Tensor& t) { crosses |= t.device() != result; });
+  return crosses;
 }
 
 std::vector<Tensor> call_operator(const Op& op, std::span<Arg> args, bool in_place, const Location& line) {

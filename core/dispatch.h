@@ -52,9 +52,13 @@ void check_writable(const Call& call, const Tensor& target, const TensorMeta& me
 // A new tensor over the storage of the call's first argument.
 Tensor make_view(const Call& call, const TensorMeta& meta);
 
-// The device that a call runs on: of its tensors (which must agree; 0-d CPU tensors may join any), else its argument of
-// type Device, else the default device.
+// The device that a call runs on: of its tensors (which must agree; 0-d CPU tensors may join any; of an operator that
+// crosses devices the first one's), else its argument of type Device, else the default device.
 Device device_of(const Call& call);
+// The device that its results lie on: the same, unless the operator crosses devices.
+Device result_device_of(const Call& call);
+// True iff the call copies between devices; then copy_across (core/copy_across.h) runs it, no kernel.
+bool crosses_devices(const Call& call);
 
 // The boxed entry for frontends: any operator by its row; outputs are sized by count_outputs. With `in_place`, returns
 // the mutated tensors first.
