@@ -21,23 +21,30 @@ class CudaTarget final : public Target {
   std::vector<std::shared_ptr<const CompiledKernel>> compile(std::span<const kernel::Kernel> kernels) override {
     std::vector<std::shared_ptr<GeneratedKernel>> generated;
     std::vector<std::string> sources;
-    for (const kernel::Kernel& k : kernels) {
-      generated.push_back(std::make_shared<GeneratedKernel>(k));
-      sources.push_back(generated.back()->source());
-    }
-    std::vector<jit::BuiltModule> modules = jit::build_modules(sources);
-    std::vector<std::shared_ptr<const CompiledKernel>> result;
+    std::vector<size_t> built;  // those that launch something; of no element there is nothing to compute
     for (size_t i = 0; i < kernels.size(); ++i) {
-      generated[i]->set_module(modules[i]);
-      auto compiled = std::make_shared<CompiledKernel>();
-      compiled->function = launch;
-      compiled->context = generated[i].get();
-      compiled->owner = generated[i];
-      compiled->source = std::move(sources[i]);
-      compiled->origin = modules[i].origin;
-      compiled->milliseconds = modules[i].milliseconds;
-      compiled->remark = modules[i].remark;
-      result.push_back(std::move(compiled));
+      generated.push_back(std::make_shared<GeneratedKernel>(kernels[i]));
+      if (!generated[i]->has_launches()) continue;
+      built.push_back(i);
+      sources.push_back(generated[i]->source());
+    }
+    std::vector<std::shared_ptr<const CompiledKernel>> result;
+    std::vector<std::shared_ptr<CompiledKernel>> made(kernels.size());
+    for (size_t i = 0; i < kernels.size(); ++i) {
+      made[i] = std::make_shared<CompiledKernel>();
+      made[i]->function = launch;
+      made[i]->context = generated[i].get();
+      made[i]->owner = generated[i];
+      made[i]->source = generated[i]->source();
+      result.push_back(made[i]);
+    }
+    const std::vector<jit::BuiltModule> modules = jit::build_modules(sources);
+    for (size_t k = 0; k < built.size(); ++k) {
+      const size_t i = built[k];
+      generated[i]->set_module(modules[k]);
+      made[i]->origin = modules[k].origin;
+      made[i]->milliseconds = modules[k].milliseconds;
+      made[i]->remark = modules[k].remark;
     }
     return result;
   }

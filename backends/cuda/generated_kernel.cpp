@@ -125,6 +125,7 @@ uint64_t GeneratedKernel::table(const Variant& variant, size_t launch, std::vect
 
 void GeneratedKernel::launch(void* const* buffers, const double* scalars, const GeneratorState* randoms,
                              void* scratch) const {
+  if (!has_launches()) return;
   const Variant& variant = variants_[are_aligned(buffers) ? kAligned : kAny];
   const Functions& functions = functions_of(variant);
   const int device = current_device();

@@ -21,6 +21,8 @@ class GeneratedKernel {
 
   // The source that runs where addresses allow it; compiled first.
   const std::string& source() const { return variants_[kAligned].emitted.source; }
+  // False where no nest has an element.
+  bool has_launches() const { return !variants_[kAligned].emitted.launches.empty(); }
   void set_module(const jit::BuiltModule& module);
   // On the current device and its current stream; scratch of codegen::scratch_bytes. Returns at once.
   void launch(void* const* buffers, const double* scalars, const GeneratorState* randoms, void* scratch) const;

@@ -70,7 +70,7 @@ void RowKernel::write_reduce(int i) {
   const std::string type = t_.accumulator_type(i), lanes = std::to_string(t_.lanes());
   const std::string all = "combine_positions<" + std::string(combine_name(s)) + ", " + lanes + ", kThreads>(acc_" +
                           std::to_string(i) + ", (" + type + "*)slots, thread)";
-  t_.line("const " + std::string(held_type(s.dtype)) + " " + t_.name(i) + " = " + t_.reduced(i, all) + ";" +
+  t_.line("[[maybe_unused]] const " + std::string(held_type(s.dtype)) + " " + t_.name(i) + " = " + t_.reduced(i, all) + ";" +
           note_text(s));
 }
 
@@ -114,7 +114,7 @@ void RowKernel::write_long_row(const Pass& pass) {
   t_.close();
   for (int i : reduces) {
     const Statement& s = t_.at(i);
-    t_.line("const " + std::string(held_type(s.dtype)) + " " + t_.name(i) + " = " +
+    t_.line("[[maybe_unused]] const " + std::string(held_type(s.dtype)) + " " + t_.name(i) + " = " +
             t_.reduced(i, "combine_partials<" + std::string(combine_name(s)) + ">(partials_" + std::to_string(i) +
                               ", kPartialPositions, 1)") +
             ";" + note_text(s));

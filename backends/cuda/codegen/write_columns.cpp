@@ -84,7 +84,7 @@ PhaseText write_column_finish(NestText& t, const NestPlace& place, const ColumnF
            " + group * leaves * n + first, leaves, n);");
     if (f.keeps_results)
       t.line(partials + "[" + t.number("outer", f.outer) + " * leaves * n + at] = sum_of_" + number + ";");
-    t.line("const " + std::string(held_type(t.at(i).dtype)) + " " + t.name(i) + " = " +
+    t.line("[[maybe_unused]] const " + std::string(held_type(t.at(i).dtype)) + " " + t.name(i) + " = " +
            t.reduced(i, "sum_of_" + number) + ";" + note_text(t.at(i)));
     done.insert(i);
   }

@@ -93,7 +93,7 @@ std::vector<PhaseText> write_split_rows(NestText& t, const NestPlace& place) {
   t.unravel("row", outer_dims(t));
   done.clear();
   for (int i : reduces) {
-    t.line("const " + std::string(held_type(t.at(i).dtype)) + " " + t.name(i) + " = " +
+    t.line("[[maybe_unused]] const " + std::string(held_type(t.at(i).dtype)) + " " + t.name(i) + " = " +
            t.reduced(i, "combine_partials<" + std::string(combine_name(t.at(i))) + ">(" + partials(i) +
                             " + row * chunks, chunks, (Index)1)") +
            ";");

@@ -91,7 +91,6 @@ const Driver& loaded() {
 }
 
 NvrtcApi load_nvrtc() {
-  if (driver().is_simulated()) return loaded().sim_nvrtc;
   NvrtcApi api;
   void* library = open_library("nvrtc");
   std::string missing;
@@ -110,7 +109,9 @@ const DriverApi& driver() {
   return d.api;
 }
 
-const NvrtcApi& nvrtc() {
+const NvrtcApi& nvrtc() { return driver().is_simulated() ? loaded().sim_nvrtc : nvrtc_library(); }
+
+const NvrtcApi& nvrtc_library() {
   static const NvrtcApi api = load_nvrtc();
   return api;
 }

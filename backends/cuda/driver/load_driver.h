@@ -11,6 +11,8 @@ namespace fuselet::cuda {
 const DriverApi& driver();
 // Error likewise; a driver without NVRTC still serves memory and copies.
 const NvrtcApi& nvrtc();
+// NVRTC itself, whatever the device: it compiles without one. Error as above.
+const NvrtcApi& nvrtc_library();
 
 // Whether there is a driver with at least one device. Never throws.
 bool is_available() noexcept;
