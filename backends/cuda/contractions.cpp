@@ -3,7 +3,7 @@
 #include "backends/cuda/gemm/gemm_library.h"
 #include "backends/cuda/gemm/integer_gemm.h"
 #include "backends/cuda/gemm/matmul_plan.h"
-#include "backends/cuda/nested_calls.h"
+#include "backends/cuda/temporaries.h"
 #include "core/dispatch_state.h"
 
 namespace fuselet::cuda {

@@ -10,7 +10,7 @@
 #include <limits>
 
 #include "backends/cuda/contractions.h"
-#include "backends/cuda/nested_calls.h"
+#include "backends/cuda/temporaries.h"
 #include "backends/cuda/text_kernel.h"
 #include "backends/cuda/window_kernels.h"
 

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <limits>
 
-#include "backends/cuda/nested_calls.h"
+#include "backends/cuda/temporaries.h"
 #include "backends/cuda/text_kernel.h"
 #include "backends/cuda/window_kernels.h"
 

@@ -1,7 +1,7 @@
-// What a kernel needs of others: temporaries, and copies between layouts and dtypes by the device's own copy kernel.
-// Everything runs on the thread's current stream of the tensors' device.
+// Temporaries of kernels: results on the way, other views of a memory, row-major copies. Everything runs on the thread's
+// current stream of the tensors' device.
 #pragma once
-#include "core/tensor.h"
+#include "backends/cuda/eager/strided_copy.h"
 
 namespace fuselet::cuda {
 
@@ -9,8 +9,6 @@ namespace fuselet::cuda {
 Tensor new_tensor(DimsView sizes, DType dtype, Device device);
 // The same memory, seen as told; `offset` in elements from the tensor's first.
 Tensor view_of(const Tensor& t, Dims sizes, Dims strides, int64_t offset = 0);
-// source, broadcast and converted to target.
-void copy_into(const Tensor& target, const Tensor& source);
 // `t` itself, or a copy, row-major and of that dtype.
 Tensor dense(const Tensor& t, DType dtype);
 // Zero bytes in all of a row-major tensor.

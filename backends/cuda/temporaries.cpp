@@ -1,9 +1,8 @@
-#include "backends/cuda/nested_calls.h"
+#include "backends/cuda/temporaries.h"
 
 #include "backends/cuda/driver/load_driver.h"
 #include "backends/cuda/driver/result.h"
 #include "backends/cuda/streams/stream.h"
-#include "core/dispatch.h"
 
 namespace fuselet::cuda {
 
@@ -16,14 +15,6 @@ Tensor new_tensor(DimsView sizes, DType dtype, Device device) {
 Tensor view_of(const Tensor& t, Dims sizes, Dims strides, int64_t offset) {
   return Tensor(make_intrusive<TensorImpl>(t.impl()->storage(), std::move(sizes), std::move(strides),
                                            t.impl()->offset() + offset, t.dtype()));
-}
-
-void copy_into(const Tensor& target, const Tensor& source) {
-  if (target.numel() == 0) return;
-  Arg args[] = {Arg(target), Arg(source)};
-  Tensor out = target;
-  const Op& copy = op_of(OpId::copy);
-  kernel_of(copy, DeviceType::CUDA)(Call{&copy, args, 2, &out, 1, true});
 }
 
 Tensor dense(const Tensor& t, DType dtype) {
