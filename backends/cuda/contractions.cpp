@@ -88,13 +88,9 @@ void matmul_into(const Tensor& out, const Tensor& a, const Tensor& b, bool accum
   multiply(out, a, b, extras);
 }
 
-void matmul(const Call& call) {
-  matmul_into(call.outs[0], call.tensor(0), call.tensor(1));
-}
+void matmul(const Call& call) { matmul_into(call.outs[0], call.tensor(0), call.tensor(1)); }
 
-void addmm(const Call& call) {
-  multiply_and_add(call.outs[0], call.tensor(1), call.tensor(2), call.tensor(0));
-}
+void addmm(const Call& call) { multiply_and_add(call.outs[0], call.tensor(1), call.tensor(2), call.tensor(0)); }
 
 void linear(const Call& call) {
   const Tensor &out = call.outs[0], &x = call.tensor(0), weight = transposed(call.tensor(1));

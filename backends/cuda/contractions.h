@@ -2,7 +2,8 @@
 //
 // Views go to the product as they lie where a library takes them; else one operand is copied. A bias along the rows of
 // the result rides in the product's epilogue, any other is put into the result first and added there, so that 16-bit
-// results are rounded once. Sums are of float32 or float64; integers wrap around, and a bool says whether the sum is not 0.
+// results are rounded once. Sums are of float32 or float64; integers wrap around, and a bool says whether the sum is
+// not 0.
 #pragma once
 #include "core/op.h"
 

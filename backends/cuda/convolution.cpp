@@ -1,12 +1,13 @@
 // conv2d and its gradients: windows laid out as the columns of matrices, then matrix products over many images at once.
 //
 // Letters: N images, C input channels, O output channels, K = C * KH * KW window elements, P = H' * W' window
-// positions. Images are taken in chunks whose columns fit into kColumnBytes. Gradients of the input gather from the
+// positions. Images are taken in chunks whose columns fit into column_bytes(). Gradients of the input gather from the
 // columns in order of taps, in the compute type; those of the weight sum chunks in order. So no sum depends on timing.
 #include "backends/cuda/convolution.h"
 
 #include <algorithm>
 #include <array>
+#include <atomic>
 #include <limits>
 
 #include "backends/cuda/contractions.h"
@@ -17,8 +18,7 @@
 namespace fuselet::cuda {
 namespace {
 
-// Large enough to keep a GPU busy with one chunk, small beside its memory.
-constexpr int64_t kColumnBytes = int64_t{256} << 20;
+std::atomic<int64_t> g_column_bytes{int64_t{256} << 20};
 
 struct Geometry {
   int64_t images, channels, height, width, outputs, out_height, out_width;
@@ -52,7 +52,7 @@ DType compute_dtype(DType dtype) { return dtype == DType::Float64 ? DType::Float
 template <class F>
 void for_each_chunk(const Geometry& g, DType dtype, F&& f) {
   const int64_t bytes = g.depth() * g.positions() * static_cast<int64_t>(size_of(dtype));
-  const int64_t most = g.is_plain() ? g.images : std::max<int64_t>(kColumnBytes / std::max<int64_t>(bytes, 1), 1);
+  const int64_t most = g.is_plain() ? g.images : std::max<int64_t>(column_bytes() / std::max<int64_t>(bytes, 1), 1);
   for (int64_t first = 0; first < g.images; first += most) f(first, std::min(most, g.images - first));
 }
 
@@ -93,6 +93,9 @@ Tensor weight_matrix(const Geometry& g, const Tensor& weight) {
 }
 
 }  // namespace
+
+int64_t column_bytes() { return g_column_bytes.load(std::memory_order_relaxed); }
+void set_column_bytes(int64_t bytes) { g_column_bytes.store(bytes, std::memory_order_relaxed); }
 
 void conv2d(const Call& call) {
   const Geometry g = geometry_of(call, call.tensor(0).sizes(), call.tensor(1).sizes(), call.ints(3), call.ints(4));

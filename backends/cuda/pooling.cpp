@@ -20,7 +20,8 @@ void max_pool2d_with_indices(const Call& call) {
   args.height = x.sizes()[2].word(), args.width = x.sizes()[3].word();
   args.out_height = out.sizes()[2].word(), args.out_width = out.sizes()[3].word();
   // Every index that a thread forms, a block past the end included.
-  const bool wide = std::max(x.numel(), out.numel()) > std::numeric_limits<int32_t>::max() - int64_t{kTextKernelThreads};
+  const bool wide =
+      std::max(x.numel(), out.numel()) > std::numeric_limits<int32_t>::max() - int64_t{kTextKernelThreads};
   launch_text_kernel(max_pool_text(out.dtype(), wide), out.numel(), args, out.device());
 }
 

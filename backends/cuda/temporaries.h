@@ -1,5 +1,5 @@
-// Temporaries of kernels: results on the way, other views of a memory, row-major copies. Everything runs on the thread's
-// current stream of the tensors' device.
+// Temporaries of kernels: results on the way, other views of a memory, row-major copies. Everything runs on the
+// thread's current stream of the tensors' device.
 #pragma once
 #include "backends/cuda/eager/strided_copy.h"
 

@@ -18,8 +18,8 @@ IntegerGemmArgs integer_gemm_args(const GemmDesc& desc);
 // dtype: Int64, Int32, Int8, UInt8 or Bool (whether the sum is not 0).
 std::string integer_gemm_text(DType dtype);
 
-// D = A B, plus C where desc.beta is 1 and C is D; strides of any kind, no epilogue; desc.in is desc.out. On the thread's
-// current stream of the device.
+// D = A B, plus C where desc.beta is 1 and C is D; strides of any kind, no epilogue; desc.in is desc.out. On the
+// thread's current stream of the device.
 void run_integer_gemm(const GemmDesc& desc, Device device);
 
 }  // namespace fuselet::cuda

@@ -1,6 +1,4 @@
 // Integer products, run thread by thread on the host, against sums that wrap around as unsigned ones do.
-#include "backends/cuda/gemm/integer_gemm.h"
-
 #include <doctest/doctest.h>
 
 #include <algorithm>
@@ -9,6 +7,7 @@
 #include <type_traits>
 #include <vector>
 
+#include "backends/cuda/gemm/integer_gemm.h"
 #include "tests/backends/cuda/host_kernel.h"
 
 using namespace fuselet;

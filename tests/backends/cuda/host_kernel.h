@@ -1,5 +1,5 @@
-// The text of a kernel as backends/cuda/text_kernel.h wants it, run thread by thread on the host: its compiler sees a few
-// lines that stand for CUDA's words. No barriers, no shared memory.
+// The text of a kernel as backends/cuda/text_kernel.h wants it, run thread by thread on the host: its compiler sees a
+// few lines that stand for CUDA's words. No barriers, no shared memory.
 #pragma once
 #include <dlfcn.h>
 #include <doctest/doctest.h>
@@ -26,7 +26,8 @@ struct Place { unsigned x; };
 static Place blockIdx, blockDim = {256}, threadIdx;
 template <class T> static T min(T a, T b) { return a < b ? a : b; }
 template <class T> static T max(T a, T b) { return a > b ? a : b; }
-)text" << source << "extern \"C\" void run(const " << args << R"text(* args) {
+)text" << source << "extern \"C\" void run(const "
+                        << args << R"text(* args) {
   for (blockIdx.x = 0; blockIdx.x * 256ll < args->count; ++blockIdx.x) {
     for (threadIdx.x = 0; threadIdx.x < 256; ++threadIdx.x) kernel(*args);
   }

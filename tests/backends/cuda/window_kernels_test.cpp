@@ -1,5 +1,5 @@
-// The texts of window kernels: NVRTC takes each of them, and run thread by thread on the host they give what plain loops
-// over the definitions give.
+// The texts of window kernels: NVRTC takes each of them, and run thread by thread on the host they give what plain
+// loops over the definitions give.
 #include "backends/cuda/window_kernels.h"
 
 #include <dlfcn.h>
@@ -78,13 +78,14 @@ TEST_CASE("image_to_columns lays windows out by image or by tap, with zeros for 
         kernel(args_of(s, image, columns));
         const int64_t depth = s.channels * s.taps(), places = s.out_height() * s.out_width();
         int64_t wrong = 0;
-        for_each_tap(s, [&](int64_t n, int64_t c, int64_t i, int64_t j, int64_t y, int64_t x, int64_t row, int64_t column) {
-          const int64_t k = c * s.taps() + i * s.window.kernel[1] + j, p = y * s.out_width() + x;
-          const int64_t at = by_tap ? (k * s.images + n) * places + p : (n * depth + k) * places + p;
-          const int64_t from = ((n * s.channels + c) * s.height + row) * s.width + column;
-          const uint16_t want = inside(s, row, column) ? image[static_cast<size_t>(from)] : 0;
-          wrong += columns[static_cast<size_t>(at)] != want;
-        });
+        for_each_tap(
+            s, [&](int64_t n, int64_t c, int64_t i, int64_t j, int64_t y, int64_t x, int64_t row, int64_t column) {
+              const int64_t k = c * s.taps() + i * s.window.kernel[1] + j, p = y * s.out_width() + x;
+              const int64_t at = by_tap ? (k * s.images + n) * places + p : (n * depth + k) * places + p;
+              const int64_t from = ((n * s.channels + c) * s.height + row) * s.width + column;
+              const uint16_t want = inside(s, row, column) ? image[static_cast<size_t>(from)] : 0;
+              wrong += columns[static_cast<size_t>(at)] != want;
+            });
         CHECK(wrong == 0);
       }
     }
@@ -92,7 +93,8 @@ TEST_CASE("image_to_columns lays windows out by image or by tap, with zeros for 
 }
 
 TEST_CASE("columns_to_image sums every window that holds an element, in order of taps") {
-  const HostKernel narrow(columns_to_image_text(DType::Float32, false)), wide(columns_to_image_text(DType::Float32, true));
+  const HostKernel narrow(columns_to_image_text(DType::Float32, false)),
+      wide(columns_to_image_text(DType::Float32, true));
   std::mt19937 rng(3);
   std::uniform_real_distribution<float> uniform(-1, 1);
   for (const Shape& s : kShapes) {
@@ -117,9 +119,9 @@ TEST_CASE("columns_to_image sums every window that holds an element, in order of
 TEST_CASE("max_pool takes the first largest element; NaN wins, zeros of both signs are alike") {
   const Shape s{1, 1, 4, 6, {{2, 2}, {2, 2}, {0, 0}}};
   const float nan = std::numeric_limits<float>::quiet_NaN(), inf = std::numeric_limits<float>::infinity();
-  const std::vector<float> plane = {1,  2,    -0.0f, 0,  nan,  5,     //
-                                    3,  3,    0,     -1, 6,    nan,   //
-                                    -5, -inf, inf,   7,  -1,   -1.5f,  //
+  const std::vector<float> plane = {1,  2,    -0.0f, 0,  nan,   5,      //
+                                    3,  3,    0,     -1, 6,     nan,    //
+                                    -5, -inf, inf,   7,  -1,    -1.5f,  //
                                     -4, -6,   8,     9,  -0.5f, -2};
   const std::vector<int64_t> want_places = {6, 2, 4, 18, 14, 22};
   auto check = [&](DType dtype, auto convert) {
@@ -129,7 +131,7 @@ TEST_CASE("max_pool takes the first largest element; NaN wins, zeros of both sig
     std::vector<int64_t> places(6, -1);
     WindowArgs a = args_of(s, from, to);
     a.places = address(places.data());
-    HostKernel (max_pool_text(dtype, false))(a);
+    HostKernel(max_pool_text(dtype, false))(a);
     CHECK(places == want_places);
     for (size_t i = 0; i < 6; ++i)
       CHECK(std::memcmp(&to[i], &from[static_cast<size_t>(want_places[i])], sizeof(Bits)) == 0);
@@ -151,7 +153,7 @@ TEST_CASE("max_pool of integers, with padding and windows that overlap") {
     std::vector<int64_t> places(to.size(), -1);
     WindowArgs a = args_of(s, from, to);
     a.places = address(places.data());
-    HostKernel (max_pool_text(dtype, wide))(a);
+    HostKernel(max_pool_text(dtype, wide))(a);
     int64_t wrong = 0;
     size_t at = 0;
     for (int64_t plane = 0; plane < 6; ++plane) {
@@ -162,7 +164,8 @@ TEST_CASE("max_pool of integers, with padding and windows that overlap") {
             for (int64_t column = x - 1; column < x + 2; ++column) {
               if (!inside(s, row, column)) continue;
               const int64_t here = row * s.width + column;
-              if (best < 0 || from[static_cast<size_t>(plane * 42 + here)] > from[static_cast<size_t>(plane * 42 + best)])
+              if (best < 0 ||
+                  from[static_cast<size_t>(plane * 42 + here)] > from[static_cast<size_t>(plane * 42 + best)])
                 best = here;
             }
           }
