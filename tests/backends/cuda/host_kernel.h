@@ -38,7 +38,8 @@ template <class T> static T max(T a, T b) { return a > b ? a : b; }
     std::filesystem::remove_all(folder);
     REQUIRE(handle_ != nullptr);
     run_ = reinterpret_cast<void (*)(const void*)>(dlsym(handle_, "run"));
-    REQUIRE(run_ != nullptr);
+    const bool found = run_ != nullptr;
+    REQUIRE(found);
   }
   ~HostKernel() { dlclose(handle_); }
   HostKernel(const HostKernel&) = delete;
