@@ -40,9 +40,15 @@ def lower_is_better(unit):
     return not unit.endswith("/s")
 
 
-def best_of(lines, system, case):
-    """The best line of a case; None if the system has no number for it."""
-    own = [line for line in lines if line["system"] == system and line.get("case") == case and "value" in line]
+def row_of(line):
+    """What a line is compared under: its case, and of attention the passes that its variant names."""
+    passes = line["variant"].split()[0] if line["variant"].startswith("sdpa_") else ""
+    return f"{line['case']} {passes.removeprefix('sdpa_')}".strip()
+
+
+def best_of(lines, system, row):
+    """The best line of a row; None if the system has no number for it."""
+    own = [line for line in lines if line["system"] == system and "value" in line and row_of(line) == row]
     if not own:
         return None
     pick = min if lower_is_better(own[0]["unit"]) else max
@@ -50,9 +56,9 @@ def best_of(lines, system, case):
 
 
 def compare(lines):
-    """(case, unit, {system: best line}, {system: ratio}) of each case that fuselet has a number for."""
+    """(row, unit, {system: best line}, {system: ratio}) of each row that fuselet has a number for."""
     rows = []
-    for case in dict.fromkeys(line["case"] for line in lines if line["system"] == "fuselet" and "value" in line):
+    for case in dict.fromkeys(row_of(line) for line in lines if line["system"] == "fuselet" and "value" in line):
         ours = best_of(lines, "fuselet", case)
         best, ratios = {"fuselet": ours}, {}
         for system in ("torch", "jax"):
@@ -68,10 +74,10 @@ def compare(lines):
 
 
 def print_table(rows, lines):
-    head = f"{'case':32} {'unit':9} {'fuselet':>12} {'torch':>12} {'ratio':>6} {'jax':>12} {'ratio':>6}  variants"
+    head = f"{'case':36} {'unit':9} {'fuselet':>12} {'torch':>12} {'ratio':>6} {'jax':>12} {'ratio':>6}  variants"
     print(head + "\n" + "-" * len(head))
     for case, unit, best, ratios in rows:
-        cells = [f"{case:32} {unit:9} {best['fuselet']['value']:12.2f}"]
+        cells = [f"{case:36} {unit:9} {best['fuselet']['value']:12.2f}"]
         for system in ("torch", "jax"):
             cells.append(f"{best[system]['value']:12.2f}" if system in best else f"{'':12}")
             cells.append(f"{ratios[system]:6.2f}" if system in ratios else f"{'':6}")

@@ -51,10 +51,14 @@ def test_ratios_are_above_one_where_fuselet_is_better(compare_gpu):
     lines = [line("fuselet", "softmax", "eager", "GB/s", 1000), line("fuselet", "softmax", "compile", "GB/s", 3000),
              line("torch", "softmax", "compile", "GB/s", 2000), line("jax", "softmax", "jit", "GB/s", 4000),
              line("fuselet", "mlp", "default", "us/call", 50), line("torch", "mlp", "eager", "us/call", 80),
-             line("torch", "mlp", "max-autotune", "us/call", 75), {"system": "fuselet", "case": "gpt2", "skipped": "why"}]
-    (softmax, mlp) = compare_gpu.compare(lines)
+             line("torch", "mlp", "max-autotune", "us/call", 75), line("fuselet", "attention", "sdpa_fwd", "TFLOP/s", 30),
+             line("fuselet", "attention", "sdpa_fwd_bwd compile", "TFLOP/s", 20),
+             line("torch", "attention", "sdpa_fwd_bwd", "TFLOP/s", 40), {"system": "fuselet", "case": "gpt2", "skipped": "why"}]
+    (softmax, mlp, forward, both) = compare_gpu.compare(lines)
     assert softmax[0] == "softmax" and softmax[3] == {"torch": 1.5, "jax": 0.75}
     assert mlp[2]["torch"]["variant"] == "max-autotune" and mlp[3] == {"torch": 1.5}
+    assert forward[0] == "attention fwd" and forward[3] == {}
+    assert both[0] == "attention fwd_bwd" and both[3] == {"torch": 0.5}
 
 
 def test_one_command_runs_all_and_keeps_the_lines(compare_gpu, tmp_path):
