@@ -18,6 +18,7 @@ list(REMOVE_ITEM support_sources ${tests_dir}/doctest_main.cpp)
 
 foreach(folder core autograd compiler backends frontend)
   file(GLOB_RECURSE sources CONFIGURE_DEPENDS ${tests_dir}/${folder}/*.cpp)
+  list(FILTER sources EXCLUDE REGEX "/backends/cuda_sim/")
   if(NOT sources)
     continue()
   endif()
@@ -48,6 +49,18 @@ foreach(folder core autograd compiler backends frontend)
   add_test(NAME ${folder} COMMAND test_${folder})
   set_tests_properties(${folder} PROPERTIES LABELS host TIMEOUT ${FUSELET_TEST_TIMEOUT})
 endforeach()
+
+# The simulated device alone: it and its tests link nothing of fuselet.
+if(TARGET fuselet_cuda_sim)
+  file(GLOB sources CONFIGURE_DEPENDS ${tests_dir}/backends/cuda_sim/*.cpp)
+  add_executable(test_cuda_sim ${sources})
+  target_link_libraries(test_cuda_sim PRIVATE fuselet_doctest_main)
+  target_compile_definitions(test_cuda_sim PRIVATE FUSELET_SOURCE_DIR="${PROJECT_SOURCE_DIR}"
+    FUSELET_GENERATED_DIR="${FUSELET_GENERATED_DIR}" FUSELET_SIM_LIBRARY="$<TARGET_FILE:fuselet_cuda_sim>")
+  add_dependencies(test_cuda_sim fuselet_cuda_sim fuselet_generate)
+  add_test(NAME cuda_sim COMMAND test_cuda_sim)
+  set_tests_properties(cuda_sim PROPERTIES LABELS "host;sim" TIMEOUT ${FUSELET_TEST_TIMEOUT})
+endif()
 
 file(GLOB bench_sources CONFIGURE_DEPENDS ${tests_dir}/perf/*.cpp)
 if(EXISTS ${tests_dir}/perf/bench_cpu.cpp AND NOT FUSELET_SANITIZE)
