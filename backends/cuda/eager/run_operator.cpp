@@ -47,7 +47,7 @@ ir::Graph graph_of(const Call& call, Device device, const TensorMeta* metas, con
       args.push_back(ir::CellRef{static_cast<int32_t>(g.cells.size())});
       g.cells.push_back("number" + std::to_string(g.cells.size()));
     } else if (a.tag == Arg::Tag::Scalar && a.scalar->cell()) {
-      args.push_back(Scalar(a.scalar->to_double()));
+      args.emplace_back(std::in_place_type<Scalar>, a.scalar->to_double());
     } else {
       args.push_back(ir::plain_argument(a));
     }
