@@ -82,10 +82,10 @@ const char* const kGraphs[] = {
   input %2: f64[1] argument "mean"
   input %3: f64[1] argument "rstd"
   input %4: f64[6] argument "w"
-  %10: f64[6], %11: f64[6], %12: f64[6] = layer_norm_grad(%0, %1, %2, %3, %4, [6])
-  output %10
-  output %11
-  output %12
+  %5: f64[6], %6: f64[6], %7: f64[6] = layer_norm_grad(%0, %1, %2, %3, %4, [6])
+  output %5
+  output %6
+  output %7
 )",
     // Gathering, positions and random numbers.
     R"(
