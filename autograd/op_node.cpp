@@ -178,6 +178,7 @@ void VjpContext::set(int i, int k, const Tensor& gradient) {
   const TensorMeta& m = meta(i, k);
   Tensor g = same_sizes(gradient.sizes(), m.sizes) ? gradient : gradient.sum_to_size(m.sizes);
   if (g.dtype() != m.dtype) g = g.cast(m.dtype);
+  if (g.device() != m.device) g = g.to(m.device);
   input_grads_[static_cast<size_t>(node_.edge_of(i, k))] = g;
 }
 

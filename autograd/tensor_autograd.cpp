@@ -37,6 +37,8 @@ void Tensor::set_grad(Tensor grad) {
     FUSELET_CHECK(same_sizes(grad.sizes(), sizes()) && grad.dtype() == dtype(),
                   "set_grad: expected a gradient of shape ", to_string(sizes()), " and dtype ", name_of(dtype()),
                   ", got ", to_string(grad.sizes()), " and ", name_of(grad.dtype()));
+    FUSELET_CHECK(grad.device() == device(), "set_grad: the tensor is on ", to_string(device()), ", the gradient on ",
+                  to_string(grad.device()));
   }
   if (CompiledCall* call = dispatch_state().compiled_call) return call->set_grad(*this, grad);
   if (Recording* recording = dispatch_state().recording) recording->before_grad_change(*impl_);

@@ -3,6 +3,7 @@
 #include "backends/cpu/cpu_backend.h"
 #include "backends/cpu/cpu_target.h"
 #include "backends/cpu/parallel.h"
+#include "backends/cuda/cuda_backend.h"
 #include "backends/threads.h"
 #include "compiler/match/call.h"
 #include "compiler/trace/recorder.h"
@@ -16,6 +17,7 @@ __attribute__((constructor)) void register_everything() {
   trace::register_trace_layers();
   cpu::register_cpu_backend();
   cpu::register_cpu_target();
+  cuda::register_cuda_backend();
 }
 
 }  // namespace

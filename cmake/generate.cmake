@@ -32,10 +32,10 @@ if(EXISTS ${FUSELET_GENERATOR})
 endif()
 
 # The headers that generated C++ units paste, as text.
-set(prelude ${FUSELET_GENERATED_DIR}/backends/cpu/prelude_tables.cpp)
-set(embed ${PROJECT_SOURCE_DIR}/backends/cpu/codegen/embed_prelude.py)
+set(prelude ${FUSELET_GENERATED_DIR}/backends/codegen/prelude_tables.cpp)
+set(embed ${PROJECT_SOURCE_DIR}/backends/codegen/embed_prelude.py)
 file(GLOB pasted CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/core/*.h ${PROJECT_SOURCE_DIR}/core/formulas/*.h
-  ${PROJECT_SOURCE_DIR}/backends/cpu/codegen/prelude/*.h)
+  ${PROJECT_SOURCE_DIR}/backends/cpu/codegen/prelude/*.h ${PROJECT_SOURCE_DIR}/backends/cuda/codegen/prelude/*.h)
 add_custom_command(OUTPUT ${prelude}
   COMMAND ${Python_EXECUTABLE} -B ${embed} ${PROJECT_SOURCE_DIR} ${FUSELET_GENERATED_DIR} ${prelude}
   DEPENDS ${embed} ${pasted} ${FUSELET_GENERATED_DIR}/core/ops/derived_formulas.h

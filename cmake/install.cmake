@@ -26,6 +26,11 @@ foreach(folder core autograd compiler)
 endforeach()
 file(GLOB backend_headers CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/backends/*.h)
 install(FILES ${backend_headers} DESTINATION ${include_dir}/backends)
+# What <fuselet/cuda.h> includes.
+foreach(folder driver device streams memory)
+  install(DIRECTORY ${PROJECT_SOURCE_DIR}/backends/cuda/${folder}/ DESTINATION ${include_dir}/backends/cuda/${folder}
+    FILES_MATCHING PATTERN "*.h")
+endforeach()
 if(IS_DIRECTORY ${PROJECT_SOURCE_DIR}/frontend/cpp/fuselet)
   install(DIRECTORY ${PROJECT_SOURCE_DIR}/frontend/cpp/fuselet/ DESTINATION ${include_dir}
     FILES_MATCHING PATTERN "*.h")

@@ -8,6 +8,7 @@ namespace fuselet {
 
 enum class DeviceType : uint8_t { CPU, CUDA };
 inline constexpr int kNumDeviceTypes = 2;
+inline constexpr int kMaxCudaDevices = 16;  // of one machine; the largest hosts have that many
 
 struct Device {
   DeviceType type = DeviceType::CPU;
@@ -17,7 +18,7 @@ struct Device {
 
 // "cpu", "cuda", "cuda:1".
 std::string to_string(Device device);
-// Throws Error for any other text.
+// "cuda" is the thread's current CUDA device. Throws Error for any other text.
 Device parse_device(std::string_view text);
 
 }  // namespace fuselet

@@ -2,6 +2,8 @@
 
 #include <utility>
 
+#include "core/copy_across.h"
+
 namespace fuselet {
 namespace {
 
@@ -17,6 +19,7 @@ LayerFunction g_layers[kNumLayers] = {pass_through<Layer::Match>,    pass_throug
                                       pass_through<Layer::Autograd>, pass_through<Layer::Functionalise>,
                                       pass_through<Layer::Trace>,    run_on_backend};
 const Kernel* g_kernels[kNumDeviceTypes] = {};
+Runner g_runners[kNumDeviceTypes] = {};
 
 constexpr uint8_t bit(Layer layer) { return static_cast<uint8_t>(1u << static_cast<int>(layer)); }
 constexpr uint8_t kAlwaysOn = bit(Layer::Autograd) | bit(Layer::Backend);
@@ -51,23 +54,32 @@ Tensor make_empty(const Call& call, const TensorMeta& meta) {
 
 constexpr int kInlineOutputs = 4;
 
+// transfer(self, device, non_blocking) or copy(self, source).
+void copy_between_devices(const Call& call) {
+  const bool is_transfer = call.op->id == OpId::transfer;
+  copy_across(call.outs[0], call.tensor(is_transfer ? 0 : 1), is_transfer && call.flag(2));
+}
+
 void run_with_metas(Call& call, TensorMeta* metas) {
   call.op->shape(call, metas);
   if (call.op->kind == OpKind::View) {
     call.outs[0] = make_view(call, metas[0]);
     return;
   }
-  Device device = device_of(call);
-  Kernel kernel = kernel_of(*call.op, device.type);
+  const Device device = device_of(call), result_device = result_device_of(call);
+  const bool crosses = crosses_devices(call);
   for (int i = 0; i < call.num_outs; ++i) {
-    metas[i].device = device;
-    if (call.in_place && call.outs[i].defined()) {
-      check_writable(call, call.outs[i], metas[i]);
-    } else {
-      call.outs[i] = make_empty(call, metas[i]);
-    }
+    metas[i].device = result_device;
+    if (call.in_place && call.outs[i].defined()) check_writable(call, call.outs[i], metas[i]);
   }
-  kernel(call);
+  Runner run = crosses ? nullptr : g_runners[static_cast<int>(device.type)];
+  if (!run || !run(call, device, metas)) {
+    const Kernel kernel = crosses ? copy_between_devices : kernel_of(*call.op, device.type);
+    for (int i = 0; i < call.num_outs; ++i) {
+      if (!call.in_place || !call.outs[i].defined()) call.outs[i] = make_empty(call, metas[i]);
+    }
+    kernel(call);
+  }
   if (call.in_place) {
     for (const Tensor& t : mutated_tensors(call)) t.impl()->storage()->bump_version();
   }
@@ -127,6 +139,8 @@ void dispatch_below(Layer layer, Call& call) { enter(static_cast<int>(layer) + 1
 
 void register_kernels(DeviceType device, const Kernel* by_op) { g_kernels[static_cast<int>(device)] = by_op; }
 
+void register_runner(DeviceType device, Runner run) { g_runners[static_cast<int>(device)] = run; }
+
 Kernel kernel_of(const Op& op, DeviceType device) {
   const Kernel* kernels = g_kernels[static_cast<int>(device)];
   FUSELET_CHECK(kernels, op.name, ": no backend of this build serves the device '", to_string(Device{device}), "'");
@@ -136,6 +150,7 @@ Kernel kernel_of(const Op& op, DeviceType device) {
 }
 
 Device device_of(const Call& call) {
+  if (call.op->crosses_devices) return call.tensor(0).device();
   Device device;
   bool found = false, weak = false;
   for_each_tensor(call, [&](const Tensor& t) {
@@ -154,6 +169,23 @@ Device device_of(const Call& call) {
     if (call.args[i].tag == Arg::Tag::Device) return call.args[i].device;
   }
   return dispatch_state().default_device;
+}
+
+Device result_device_of(const Call& call) {
+  if (call.op->crosses_devices) {
+    for (int i = 0; i < call.num_args; ++i) {
+      if (call.args[i].tag == Arg::Tag::Device) return call.args[i].device;
+    }
+  }
+  return device_of(call);
+}
+
+bool crosses_devices(const Call& call) {
+  if (!call.op->crosses_devices) return false;
+  const Device result = result_device_of(call);
+  bool crosses = false;
+  for_each_tensor(call, [&](const Tensor& t) { crosses |= t.device() != result; });
+  return crosses;
 }
 
 std::vector<Tensor> call_operator(const Op& op, std::span<Arg> args, bool in_place, const Location& line) {

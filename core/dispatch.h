@@ -39,6 +39,11 @@ using Kernel = void (*)(const Call&);
 void register_kernels(DeviceType device, const Kernel* by_op);
 Kernel kernel_of(const Op& op, DeviceType device);
 
+// Runs a whole call whose outputs are described: makes them, or fills those of an in-place call. Returns false, and has
+// done nothing, where the operator's kernel is to run on outputs that dispatch has made.
+using Runner = bool (*)(Call&, Device, const TensorMeta*);
+void register_runner(DeviceType device, Runner run);
+
 // Why no result may be written into `target`: its memory is read-only, or two elements are in one memory cell. nullptr
 // if one may.
 const char* reason_not_writable(const Tensor& target);
@@ -47,9 +52,13 @@ void check_writable(const Call& call, const Tensor& target, const TensorMeta& me
 // A new tensor over the storage of the call's first argument.
 Tensor make_view(const Call& call, const TensorMeta& meta);
 
-// The device that a call runs on: of its tensors (which must agree; 0-d CPU tensors may join any), else its argument of
-// type Device, else the default device.
+// The device that a call runs on: of its tensors (which must agree; 0-d CPU tensors may join any; of an operator that
+// crosses devices the first one's), else its argument of type Device, else the default device.
 Device device_of(const Call& call);
+// The device that its results lie on: the same, unless the operator crosses devices.
+Device result_device_of(const Call& call);
+// True iff the call copies between devices; then copy_across (core/copy_across.h) runs it, no kernel.
+bool crosses_devices(const Call& call);
 
 // The boxed entry for frontends: any operator by its row; outputs are sized by count_outputs. With `in_place`, returns
 // the mutated tensors first.

@@ -1,6 +1,6 @@
 // The one piece of ambient state: what the current thread has switched on.
-// Grad mode, the running recording and its shape environment, default dtype and device, the user's line. Threads do not
-// inherit it: a new thread starts with the defaults.
+// Grad mode, the running recording and its shape environment, default dtype and device, CUDA device and streams, the
+// user's line. Threads do not inherit it: a new thread starts with the defaults.
 #pragma once
 #include <cstdint>
 #include <string>
@@ -25,6 +25,10 @@ struct DispatchState {
   uint8_t layers = 0;
   DType default_dtype = DType::Float32;
   Device default_device;
+  // The device that "cuda" means, and for each device the stream that operators run on (null: the device's default
+  // one); the backend knows what they point at.
+  int8_t cuda_device = 0;
+  void* cuda_streams[kMaxCudaDevices] = {};
   Recording* recording = nullptr;
   ShapeEnv* shape_env = nullptr;
   // The compiled function whose own code runs now.

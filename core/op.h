@@ -159,6 +159,9 @@ struct Op {
   const char* formula;
   // Where tests draw the operands of a pointwise operator from.
   double domain_low, domain_high;
+  // Its tensors may lie on different devices; the results lie on its Device argument, else on the first tensor's
+  // device.
+  bool crosses_devices;
 
   int arg_index(std::string_view arg_name) const;
 };

@@ -5,6 +5,7 @@
 #include <limits>
 #include <sstream>
 
+#include "core/copy_across.h"
 #include "core/element.h"
 #include "core/ops/functions.h"
 #include "core/recording.h"
@@ -32,6 +33,8 @@ void* Tensor::raw_data() const {
 void Tensor::check_element_type(size_t size, bool floating) const {
   FUSELET_CHECK(size == size_of(dtype()) && floating == (dtype() == DType::Float64 || dtype() == DType::Float32),
                 "data<T>(): T does not fit a tensor of dtype ", name_of(dtype()));
+  FUSELET_CHECK(device().type == DeviceType::CPU, "data<T>(): the elements are in memory of ", to_string(device()),
+                "; copy them with .cpu() first");
 }
 
 namespace {
@@ -46,8 +49,14 @@ const Tensor& single_element(const Tensor& t, const char* what) {
 
 }  // namespace
 
-double Tensor::item() const { return load_element(dtype(), single_element(*this, "item").raw_data(), 0); }
-int64_t Tensor::item_int() const { return load_element_int(dtype(), single_element(*this, "item").raw_data(), 0); }
+double Tensor::item() const {
+  const Tensor t = on_host(single_element(*this, "item"));
+  return load_element(dtype(), t.raw_data(), 0);
+}
+int64_t Tensor::item_int() const {
+  const Tensor t = on_host(single_element(*this, "item"));
+  return load_element_int(dtype(), t.raw_data(), 0);
+}
 
 Tensor Tensor::detach() const {
   NoGradGuard no_grad;
@@ -55,12 +64,18 @@ Tensor Tensor::detach() const {
 }
 
 Tensor Tensor::to(DType dtype) const { return dtype == this->dtype() ? *this : cast(dtype); }
+Tensor Tensor::to(Device device, bool non_blocking) const {
+  return device == this->device() ? *this : transfer(*this, device, non_blocking);
+}
+Tensor Tensor::cuda() const { return to(Device{DeviceType::CUDA, dispatch_state().cuda_device}); }
 
 std::vector<double> Tensor::to_vector() const {
-  const void* data = raw_data();
+  raw_data();  // an error for a value of a running recording
+  const Tensor t = on_host(*this);
   std::vector<double> out;
   out.reserve(static_cast<size_t>(numel()));
-  for_each_offset(sizes(), strides(), [&](int64_t offset) { out.push_back(load_element(dtype(), data, offset)); });
+  for_each_offset(t.sizes(), t.strides(),
+                  [&](int64_t offset) { out.push_back(load_element(dtype(), t.raw_data(), offset)); });
   return out;
 }
 
@@ -69,15 +84,18 @@ std::string to_string(const Tensor& t) {
   if (!t.defined()) return "tensor(undefined)";
   if (t.impl()->is_deferred())
     return concat("tensor(deferred, shape=", to_string(t.sizes()), ", dtype=", name_of(t.dtype()), ")");
+  if (t.numel() > 0) t.raw_data();  // an error for what a compiled function has yet to compute
+  const Tensor host = on_host(t);
+  const void* data = t.numel() > 0 ? host.raw_data() : nullptr;
   std::ostringstream out;
   bool summarize = t.numel() > kMostPrinted;
   auto element = [&](int64_t offset) {
     if (t.dtype() == DType::Bool) {
-      out << (load_element(t.dtype(), t.raw_data(), offset) != 0 ? "True" : "False");
+      out << (load_element(t.dtype(), data, offset) != 0 ? "True" : "False");
     } else if (!is_float(t.dtype())) {
-      out << load_element_int(t.dtype(), t.raw_data(), offset);
+      out << load_element_int(t.dtype(), data, offset);
     } else {
-      double v = load_element(t.dtype(), t.raw_data(), offset);
+      double v = load_element(t.dtype(), data, offset);
       std::ostringstream text;
       text << std::setprecision(t.dtype() == DType::Float64 ? 8 : 5) << v;
       out << text.str() << (std::isfinite(v) && text.str().find_first_of(".e") == std::string::npos ? "." : "");
@@ -93,7 +111,7 @@ std::string to_string(const Tensor& t) {
         out << "..., ";
         i = n - kEdge;
       }
-      self(self, d + 1, offset + i * t.strides()[d].concrete());
+      self(self, d + 1, offset + i * host.strides()[d].concrete());
     }
     out << "]";
   };

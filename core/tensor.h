@@ -39,12 +39,13 @@ class Tensor {
   // The one element of a one-element tensor; Error otherwise, and while a recording runs.
   double item() const;
   int64_t item_int() const;
-  // Address of the first element; Error if T is not the element type.
+  // Address of the first element; Error if T is not the element type, or if the elements are not in host memory.
   template <class T>
   T* data() const {
     check_element_type(sizeof(T), std::is_floating_point_v<T>);
     return static_cast<T*>(raw_data());
   }
+  // Address of the first element, in memory of the tensor's device.
   void* raw_data() const;
   // All elements in row-major order, converted.
   std::vector<double> to_vector() const;
@@ -76,6 +77,13 @@ class Tensor {
   Tensor detach() const;
   // The elements converted to `dtype`; the tensor itself if it has that dtype already.
   Tensor to(DType dtype) const;
+  // The elements on another device; the tensor itself if it is there. Gradients come back the same way. With
+  // non_blocking, a copy from or to pinned memory may still run when the call returns.
+  Tensor to(Device device, bool non_blocking = false) const;
+  Tensor cpu() const { return to(Device{}); }
+  // The thread's current CUDA device.
+  Tensor cuda() const;
+  bool is_cuda() const { return device().type == DeviceType::CUDA; }
 
   Tensor operator-() const;
   Tensor& operator+=(const Operand& other);

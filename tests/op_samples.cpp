@@ -112,6 +112,11 @@ std::vector<Tensor> run_sample(const Op& op, const OpSample& sample, bool in_pla
   for (size_t i = 0; i < owned.size(); ++i) {
     if (op.args[i].mutated || (in_place && !marked && i == 0)) copy_tensors(owned[i]);
   }
+  return call_with(op, owned, in_place);
+}
+
+std::vector<Tensor> call_with(const Op& op, const std::vector<OwnedArg>& owned, bool in_place) {
+  const bool marked = std::any_of(op.args.begin(), op.args.end(), [](const ArgSpec& a) { return a.mutated; });
   std::vector<Arg> args;
   for (const OwnedArg& arg : owned) args.push_back(view_of(arg));
   return call_operator(op, args, in_place || marked, Location::current());

@@ -21,6 +21,8 @@ std::vector<OpSample> samples_of(const Op& op, DType dtype);
 
 // Runs the sample on real tensors: all results; with `in_place`, the mutated arguments first.
 std::vector<Tensor> run_sample(const Op& op, const OpSample& sample, bool in_place = false);
+// The same on the very tensors that are given.
+std::vector<Tensor> call_with(const Op& op, const std::vector<OwnedArg>& args, bool in_place);
 // "add(float32 [2, 3], 1.5)"
 std::string describe(const Op& op, const OpSample& sample);
 

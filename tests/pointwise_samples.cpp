@@ -51,7 +51,7 @@ class Builder {
     return sample_tensor(sizes, dtype, numbers_, elements_, layout);
   }
 
-  // The call with operand i given by f(i); the other arguments are their defaults, or `dtype` and false.
+  // The call with operand i given by f(i); the other arguments are their defaults, or `dtype`, the CPU and false.
   template <class F>
   void add(std::string what, F&& operand, DType to = DType::Float32, bool flag = false) {
     std::vector<OwnedArg> args;
@@ -61,6 +61,8 @@ class Builder {
         args.push_back(flag);
       } else if (type == ArgType::DType) {
         args.push_back(to);
+      } else if (type == ArgType::Device) {
+        args.push_back(Device{});
       } else {
         args.push_back(operand(i));
       }

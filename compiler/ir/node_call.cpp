@@ -47,4 +47,18 @@ NodeCall::NodeCall(const Node& node, const std::vector<Tensor>& values, const st
       Call{&op, args_.data(), static_cast<int>(n), outputs_.data(), static_cast<int>(outputs_.size()), false, nullptr};
 }
 
+// Kept as the tape keeps them.
+GraphArg plain_argument(const Arg& arg) {
+  return std::visit(
+      [](auto&& kept) -> GraphArg {
+        using T = std::decay_t<decltype(kept)>;
+        if constexpr (std::is_same_v<T, Tensor> || std::is_same_v<T, std::vector<Tensor>>) {
+          throw InternalError("a tensor argument is no plain one", __FILE__, __LINE__);
+        } else {
+          return std::move(kept);
+        }
+      },
+      own(arg));
+}
+
 }  // namespace fuselet::ir

@@ -9,6 +9,9 @@ namespace fuselet::ir {
 // A tensor without memory that has the given geometry, for shape rules.
 Tensor stand_in(const TensorMeta& meta);
 
+// An argument that is neither a tensor nor a number bound to a cell, as a node keeps it. InternalError for tensors.
+GraphArg plain_argument(const Arg& arg);
+
 // Keeps the unpacked arguments of one node alive.
 class NodeCall {
  public:

@@ -150,6 +150,7 @@ void FunctionCall::check_as_strided(const Tensor& t) {
 
 void FunctionCall::operate(Call& call) {
   if (call.op->id == OpId::as_strided) check_as_strided(call.tensor(0));
+  if (crosses_devices(call)) refuse("moving a tensor to another device");
   if (draw_is_given() && (call.op->kind == OpKind::Random || call.op->kind == OpKind::Composite))
     refuse("a random generator other than the default one");
   if (function_->settings().pure) {

@@ -10,7 +10,7 @@ namespace {
 std::vector<TensorMeta> infer(const Call& call) {
   std::vector<TensorMeta> metas(static_cast<size_t>(call.num_outs));
   call.op->shape(call, metas.data());
-  Device device = device_of(call);
+  Device device = result_device_of(call);
   for (TensorMeta& m : metas) m.device = device;
   return metas;
 }

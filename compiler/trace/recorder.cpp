@@ -203,17 +203,7 @@ ir::GraphArg Recorder::graph_arg(const Arg& arg) {
     default:
       break;
   }
-  // Plain arguments are kept as the tape keeps them.
-  return std::visit(
-      [](auto&& kept) -> ir::GraphArg {
-        using T = std::decay_t<decltype(kept)>;
-        if constexpr (std::is_same_v<T, Tensor> || std::is_same_v<T, std::vector<Tensor>>) {
-          throw InternalError("a tensor argument is no plain one", __FILE__, __LINE__);
-        } else {
-          return std::move(kept);
-        }
-      },
-      own(arg));
+  return ir::plain_argument(arg);
 }
 
 // A backward node points at the forward operator that it belongs to, and at its line.

@@ -56,6 +56,14 @@ Tensor copy(const Tensor& self, const Operand& source) {
   return full(self.sizes(), source.scalar(), compute, self.device()).cast(self.dtype());
 }
 
+// Between devices a graph is cut, so that the transfer stands in none.
+Tensor transfer(const Tensor& self, Device device, bool) {
+  if (self.device() != device)
+    throw NotImplementedError(
+        "compile: moving a tensor to another device inside a compiled function is not supported yet");
+  return self.clone();
+}
+
 Tensor empty(IntList size, const std::optional<DType>& dtype, const std::optional<Device>& device) {
   return zeros(size, dtype, device);
 }

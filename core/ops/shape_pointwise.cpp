@@ -99,6 +99,13 @@ void clone(const Call& call, TensorMeta* out) {
   out->strides = call.flag(1) ? contiguous_strides(out->sizes) : strides_like(out->sizes, self.sizes(), self.strides());
 }
 
+void transfer(const Call& call, TensorMeta* out) {
+  const Tensor& self = call.tensor(0);
+  out->sizes = Dims(self.sizes());
+  out->dtype = self.dtype();
+  out->strides = strides_like(out->sizes, self.sizes(), self.strides());
+}
+
 void cast(const Call& call, TensorMeta* out) {
   const Tensor& self = call.tensor(0);
   out->sizes = Dims(self.sizes());

@@ -5,13 +5,14 @@
 
 #include "frontend/python/gil.h"
 #include "frontend/python/python_error.h"
+#include "fuselet/cuda.h"
 
 namespace fuselet::python {
 namespace {
 
 // The structures of the DLPack ABI, version 1.
 enum DLCode : uint8_t { kCodeInt = 0, kCodeUInt = 1, kCodeFloat = 2, kCodeBfloat = 4, kCodeBool = 6 };
-constexpr int32_t kDeviceCpu = 1;
+constexpr int32_t kDeviceCpu = 1, kDeviceCuda = 2;
 constexpr uint64_t kFlagReadOnly = 1;
 
 struct DLTensor {
@@ -78,6 +79,15 @@ DType dtype_of(const DLTensor& d) {
   throw TypeError(concat("from_dlpack: no dtype for code ", int{d.dtype.code}, " of ", int{d.dtype.bits}, " bits"));
 }
 
+Device device_of(const DLTensor& d) {
+  FUSELET_CHECK(d.device.type == kDeviceCpu || d.device.type == kDeviceCuda,
+                "from_dlpack: only memory of the CPU and of CUDA devices can be imported, got device type ",
+                d.device.type);
+  if (d.device.type == kDeviceCpu) return Device{};
+  cuda::check_device(d.device.id);
+  return Device{DeviceType::CUDA, static_cast<int8_t>(d.device.id)};
+}
+
 template <class M>
 M* make_export(const Tensor& t) {
   auto* e = new Export<M>{{}, t, {}};
@@ -85,7 +95,7 @@ M* make_export(const Tensor& t) {
   for (SymInt s : t.strides()) e->geometry.push_back(s.concrete());
   DLTensor& d = e->managed.tensor;
   d.data = t.raw_data();
-  d.device = {kDeviceCpu, 0};
+  d.device = {t.is_cuda() ? kDeviceCuda : kDeviceCpu, t.device().index};
   d.ndim = static_cast<int32_t>(t.dim());
   d.dtype = {code_of(t.dtype()), static_cast<uint8_t>(size_of(t.dtype()) * 8), 1};
   d.shape = e->geometry.data();
@@ -117,8 +127,7 @@ Tensor import(M* managed, bool read_only) {
     m->deleter(m);
   });
   const DLTensor& d = managed->tensor;
-  FUSELET_CHECK(d.device.type == kDeviceCpu, "from_dlpack: only CPU memory can be imported, got device type ",
-                d.device.type);
+  const Device device = device_of(d);
   DType dtype = dtype_of(d);
   Dims sizes, strides;
   for (int32_t i = 0; i < d.ndim; ++i) sizes.push_back(d.shape[i]);
@@ -134,7 +143,7 @@ Tensor import(M* managed, bool read_only) {
                 "from_dlpack: the memory is not aligned to its elements");
   size_t bytes = static_cast<size_t>(largest_offset(sizes, strides)) * size_of(dtype);
   auto storage = make_intrusive<Storage>(
-      data, bytes, Device{}, [owner] {}, read_only);
+      data, bytes, device, [owner] {}, read_only);
   return Tensor(make_intrusive<TensorImpl>(std::move(storage), sizes, strides, 0, dtype));
 }
 
@@ -142,7 +151,6 @@ Tensor import(M* managed, bool read_only) {
 
 PyObject* to_capsule(const Tensor& t, bool versioned) {
   FUSELET_CHECK(!t.requires_grad(), "__dlpack__: a tensor that requires grad cannot be exported; use detach() first");
-  FUSELET_CHECK(t.device() == Device{}, "__dlpack__: only CPU tensors can be exported");
   bool read_only = t.impl()->storage()->is_read_only();
   if (!versioned) {
     if (read_only) {

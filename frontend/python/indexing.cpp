@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <optional>
 
+#include "core/copy_across.h"
 #include "core/dispatch.h"
 #include "core/dispatch_state.h"
 #include "core/element.h"
@@ -99,7 +100,7 @@ Selection select_basic(const Tensor& self, PyObject* index) {
         throw NotImplementedError("indexing: index tensors must stand side by side");
       }
       last_index_item = i;
-      out.indices.push_back(indices.to(DType::Int64));
+      out.indices.push_back(indices.to(DType::Int64).to(t.device()));
       ++dim;
     } else {
       throw TypeError(
@@ -110,8 +111,10 @@ Selection select_basic(const Tensor& self, PyObject* index) {
   return out;
 }
 
-void check_range(const Tensor& index, int64_t size, int64_t dim) {
-  if (index.impl()->is_deferred()) return;
+// Of indices on a device this waits for them.
+void check_range(const Tensor& given, int64_t size, int64_t dim) {
+  if (given.impl()->is_deferred()) return;
+  const Tensor index = on_host(given);
   for_each_offset(index.sizes(), index.strides(), [&](int64_t offset) {
     int64_t i = static_cast<const int64_t*>(index.raw_data())[offset];
     FUSELET_CHECK_INDEX(i >= -size && i < size, "indexing: index ", i, " is out of range for dimension ", dim,
@@ -182,7 +185,8 @@ void store_indices(const Selection& s, const Tensor& value) {
     int64_t last = s.dim + g.index.dim() - 1;
     source = g.index.dim() == 0 ? source.unsqueeze(s.dim) : source.flatten(s.dim, last);
   }
-  const int64_t* rows = g.index.data<int64_t>();
+  const Tensor on_cpu = on_host(g.index);
+  const int64_t* rows = on_cpu.data<int64_t>();
   for (int64_t k = 0; k < g.index.numel(); ++k) g.rows.select(s.dim, rows[k]).copy_(source.select(s.dim, k));
 }
 
@@ -190,8 +194,8 @@ Tensor to_value(PyObject* value, const Tensor& like) {
   if (is_tensor(value)) return unpack(value);
   Scalar number;
   if (to_scalar(value, number)) return full({}, number, like.dtype(), like.device());
-  if (PyObject_HasAttrString(value, "__array_interface__")) return tensor_from_array(value);
-  return tensor_from_nested(value, like.dtype());
+  if (PyObject_HasAttrString(value, "__array_interface__")) return tensor_from_array(value).to(like.device());
+  return tensor_from_nested(value, like.dtype()).to(like.device());
 }
 
 // x[mask] = number, where the mask covers the leading dimensions.

@@ -8,6 +8,7 @@
 #include "frontend/python/autograd_bindings.h"
 #include "frontend/python/compile_bindings.h"
 #include "frontend/python/convert.h"
+#include "frontend/python/cuda_bindings.h"
 #include "frontend/python/dlpack.h"
 #include "frontend/python/generators.h"
 #include "frontend/python/operators.h"
@@ -103,7 +104,7 @@ void translate(std::exception_ptr p) {
 
 PYBIND11_MODULE(_C, m) {
   m.doc() = "The bindings of fuselet; users import fuselet.";
-  add_internal_error(m.ptr());
+  add_error_classes(m.ptr());
   py::register_local_exception_translator(translate);
   add_small_objects(m.ptr());
   make_tensor_base(m.ptr());
@@ -118,6 +119,7 @@ PYBIND11_MODULE(_C, m) {
   add_autograd(m);
   add_recording(m);
   add_compile(m);
+  add_cuda(m);
 }
 
 }  // namespace fuselet::python

@@ -4,10 +4,12 @@
 
 #include "core/error.h"
 #include "frontend/python/gil.h"
+#include "fuselet/cuda.h"
 
 namespace fuselet::python {
 
 PyObject* g_internal_error = nullptr;
+PyObject* g_out_of_memory_error = nullptr;
 
 SharedObject share(PyObject* object) {
   Py_XINCREF(object);
@@ -48,6 +50,8 @@ PyObject* raise_current_exception() noexcept {
     PyErr_SetString(PyExc_TypeError, e.what());
   } catch (const NotImplementedError& e) {
     PyErr_SetString(PyExc_NotImplementedError, e.what());
+  } catch (const cuda::OutOfMemoryError& e) {
+    PyErr_SetString(g_out_of_memory_error, e.what());
   } catch (const InternalError& e) {
     PyErr_SetString(g_internal_error, e.what());
   } catch (const std::bad_alloc&) {
@@ -60,11 +64,16 @@ PyObject* raise_current_exception() noexcept {
   return nullptr;
 }
 
-void add_internal_error(PyObject* module) {
-  g_internal_error = PyErr_NewExceptionWithDoc("fuselet.InternalError", "A defect of fuselet itself; please report it.",
-                                               PyExc_RuntimeError, nullptr);
-  Py_XINCREF(g_internal_error);
-  PyModule_AddObject(module, "InternalError", g_internal_error);
+void add_error_classes(PyObject* module) {
+  auto add = [module](const char* name, const char* full_name, const char* doc) {
+    PyObject* made = PyErr_NewExceptionWithDoc(full_name, doc, PyExc_RuntimeError, nullptr);
+    Py_XINCREF(made);
+    PyModule_AddObject(module, name, made);
+    return made;
+  };
+  g_internal_error = add("InternalError", "fuselet.InternalError", "A defect of fuselet itself; please report it.");
+  g_out_of_memory_error = add("OutOfMemoryError", "fuselet.cuda.OutOfMemoryError",
+                              "A CUDA device has no memory left, also after cached memory was given back.");
 }
 
 }  // namespace fuselet::python

@@ -2,7 +2,8 @@
 //
 // A Python exception raised inside a hook travels through C++ as PythonError and comes out as the very same exception
 // object. C++ errors become: Error -> RuntimeError, IndexError, TypeError, NotImplementedError of the same names,
-// InternalError -> fuselet.InternalError (a RuntimeError), std::bad_alloc -> MemoryError.
+// InternalError -> fuselet.InternalError, cuda::OutOfMemoryError -> fuselet.cuda.OutOfMemoryError (RuntimeErrors both),
+// std::bad_alloc -> MemoryError.
 #pragma once
 #include <Python.h>
 
@@ -33,7 +34,9 @@ inline PyObject* checked(PyObject* result) {
 }
 
 extern PyObject* g_internal_error;
-void add_internal_error(PyObject* module);
+extern PyObject* g_out_of_memory_error;
+// Adds the two classes to the module.
+void add_error_classes(PyObject* module);
 
 // Runs `f` and turns what it throws into a Python exception; `f` returns a new reference or nullptr.
 template <class F>

@@ -60,7 +60,7 @@ PyType_Spec kDTypeSpec = {"fuselet.dtype", sizeof(DTypeObject), 0, Py_TPFLAGS_DE
 Device device_value(PyObject* self) { return reinterpret_cast<DeviceObject*>(self)->device; }
 bool has_index(Device d) { return d.type != DeviceType::CPU; }
 PyObject* device_str(PyObject* self) { return text(to_string(device_value(self))); }
-std::string type_name(Device d) { return to_string(Device{d.type, 0}); }
+std::string type_name(Device d) { return d.type == DeviceType::CPU ? "cpu" : "cuda"; }
 PyObject* device_repr(PyObject* self) {
   Device d = device_value(self);
   std::string out = "device(type='" + type_name(d) + "'";
@@ -96,7 +96,8 @@ PyObject* device_new(PyTypeObject*, PyObject* args, PyObject* kwargs) {
     if (index && index != Py_None) {
       long i = PyLong_AsLong(index);
       if (i == -1 && PyErr_Occurred()) return nullptr;
-      FUSELET_CHECK(i >= 0 && i < 128, "device: the index must lie in [0, 128), got ", i);
+      const long most = d.type == DeviceType::CPU ? 1 : kMaxCudaDevices;
+      FUSELET_CHECK(i >= 0 && i < most, "device: the index must lie in [0, ", most, "), got ", i);
       d.index = static_cast<int8_t>(i);
     }
     return wrap_device(d);
@@ -168,7 +169,7 @@ DType unpack_dtype(PyObject* o) {
 Device unpack_device(PyObject* o) {
   if (is_device(o)) return device_value(o);
   if (PyUnicode_Check(o)) return parse_device(PyUnicode_AsUTF8(o));
-  if (PyLong_Check(o)) return Device{DeviceType::CUDA, static_cast<int8_t>(PyLong_AsLong(o))};
+  if (PyLong_Check(o)) return parse_device("cuda:" + std::to_string(PyLong_AsLong(o)));
   throw TypeError(concat("expected a device or its name, got ", Py_TYPE(o)->tp_name));
 }
 

@@ -1,5 +1,6 @@
 #include "frontend/python/tensor_data.h"
 
+#include "core/copy_across.h"
 #include "core/element.h"
 #include "core/ops/functions.h"
 #include "frontend/python/convert.h"
@@ -133,7 +134,7 @@ Tensor tensor_from_nested(PyObject* data, std::optional<DType> dtype) {
                               : reader.category() == Category::Int ? DType::Int64
                                                                    : DType::Bool);
   PauseRecordingGuard at_once;  // what is written now needs its memory now
-  Tensor out = empty(reader.sizes(), type);
+  Tensor out = empty(reader.sizes(), type, Device{});
   void* memory = out.raw_data();
   int64_t i = 0;
   for (const Scalar& s : reader.numbers()) {
@@ -143,7 +144,7 @@ Tensor tensor_from_nested(PyObject* data, std::optional<DType> dtype) {
       store_element_int(type, memory, i++, s.to_int());
     }
   }
-  return out;
+  return out.to(dispatch_state().default_device);
 }
 
 Tensor tensor_over_array(PyObject* array) {
@@ -161,7 +162,7 @@ Tensor tensor_from_array(PyObject* array) { return tensor_over_array(array).clon
 
 PyObject* to_nested(const Tensor& t) {
   t.raw_data();  // an error for a value of a running recording
-  return nested_level(t, 0, 0);
+  return nested_level(on_host(t), 0, 0);
 }
 
 PyObject* to_number(const Tensor& t) {

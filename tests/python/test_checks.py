@@ -70,6 +70,8 @@ def test_file_names_near_misses(plant):
     ("backends/device_table.cpp", '"backends/cpu/device.h"'),
     ("backends/reference/a.cpp", '"backends/cpu/device.h"'),
     ("frontend/cpp/a.cpp", '"backends/cpu/device.h"'),
+    ("frontend/cpp/fuselet/cuda.h", '"backends/cpu/device.h"'),
+    ("frontend/cpp/fuselet/compile.h", '"backends/cuda/device.h"'),
     ("compiler/a.h", "<cuda_runtime.h>"),
     ("core/a.cpp", '"tensor.h"'),
     ("core/a.cpp", '"../core/tensor.h"')])
@@ -80,6 +82,7 @@ def test_include_direction_refuses(plant, path, include):
 @pytest.mark.parametrize("path, include", [
     ("frontend/cpp/a.cpp", '"core/tensor.h"'),
     ("backends/registry.cpp", '"backends/cpu/device.h"'),
+    ("frontend/cpp/fuselet/cuda.h", '"backends/cuda/device.h"'),
     ("backends/cpu/a.cpp", '"backends/cpu/device.h"'),
     ("backends/cpu/a.cpp", '"backends/registry.h"'),
     ("backends/cuda/a.cpp", "<cuda.h>"),

@@ -1,8 +1,9 @@
 """Includes go core <- autograd <- compiler <- backends <- frontend and never back.
 
-Only backends/registry.cpp, and the tests, name a header of a concrete backend from outside that
-backend's folder, but for the table that the simulated device fills; the compiler includes no CUDA
-header; an include in quotes starts at the root.
+Only backends/registry.cpp, the tests, and the one header that is a backend's surface for users (as
+fuselet/cuda.h) name a header of a concrete backend from outside that backend's folder, but for the
+table that the simulated device fills; the compiler includes no CUDA header; an include in quotes
+starts at the root.
 """
 
 import re
@@ -14,6 +15,7 @@ OTHER_ROOTS = {"tests", "examples", "tools"}
 INCLUDE = re.compile(r'^\s*#\s*include\s*([<"])([^>"]+)[>"]')
 CUDA_HEADER = re.compile(r"^(cuda|nvrtc|cublas|cupti|cudnn)\w*\.h$")
 REGISTRY = "backends/registry.cpp"
+SURFACES = {"frontend/cpp/fuselet/cuda.h": "backends/cuda"}
 # The simulated device fills the driver's table.
 SEAM = ("backends/cuda_sim", "backends/cuda/driver/driver_api.h")
 
@@ -39,7 +41,8 @@ def _judge(path, quote, header):
     if own in LAYERS and LAYERS.index(target) > LAYERS.index(own):
         return f"{own} must not include {target}: {header}"
     backend = _concrete_backend(header)
-    if backend and backend != _concrete_backend(path) and path != REGISTRY and own != "tests" \
+    inside = backend in (None, _concrete_backend(path), SURFACES.get(path))
+    if not inside and path != REGISTRY and own != "tests" \
             and (_concrete_backend(path), header) != SEAM:
         return f"only {REGISTRY} names a concrete backend: {header}"
     return None

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "backends/cpu/codegen/prelude_text.h"
+#include "backends/codegen/prelude_text.h"
 #include "backends/cpu/codegen/row_passes.h"
 #include "backends/cpu/codegen/structures.h"
 

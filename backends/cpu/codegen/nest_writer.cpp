@@ -3,7 +3,8 @@
 #include <algorithm>
 
 #include "backends/cpu/codegen/native_vectors.h"
-#include "backends/cpu/codegen/prelude_text.h"
+#include "backends/codegen/column_sums.h"
+#include "backends/codegen/prelude_text.h"
 #include "core/error.h"
 
 namespace fuselet::cpu::codegen {
@@ -12,26 +13,9 @@ using kernel::Access;
 using kernel::Kind;
 using kernel::Statement;
 
-const char* stored_type(DType t) {
-  constexpr const char* kTypes[] = {"double", "float",       "float16",       "bfloat16", "long",
-                                    "int",    "signed char", "unsigned char", "bool"};
-  return kTypes[static_cast<int>(t)];
-}
-
-const char* held_type(DType t) {
-  if (t == DType::Bool) return "bool";
-  return t == DType::Float64 ? "double" : is_float(t) ? "float" : "long";
-}
-
 namespace {
 
 const std::string kPrelude = "backends/cpu/codegen/prelude/";
-
-// The dtype that the held type of t holds in full.
-DType widest(DType t) {
-  if (t == DType::Bool || t == DType::Float64) return t;
-  return is_float(t) ? DType::Float32 : DType::Int64;
-}
 
 // Lanes of the nest: native vectors of the widest type that takes part in statements over the last dim.
 int choose_width(const kernel::Nest& nest) {
@@ -39,31 +23,12 @@ int choose_width(const kernel::Nest& nest) {
   int bytes = 4;
   for (const Statement& s : nest.body) {
     if (!(s.varies >> last & 1) && s.kind != Kind::Reduce) continue;
-    for (DType t : {s.kind == Kind::Reduce ? NestWriter::accumulator(s) : s.dtype,
+    for (DType t : {s.kind == Kind::Reduce ? accumulator(s) : s.dtype,
                     s.kind == Kind::Formula ? s.compute : s.dtype}) {
       if (t == DType::Float64 || (!is_float(t) && t != DType::Bool)) bytes = 8;
     }
   }
   return std::max(4, native_vector_bytes() / bytes);
-}
-
-// A column sum has a value for each column, also where the columns are equal; Stores of columns go with them.
-kernel::Nest with_column_vectors(kernel::Nest nest) {
-  const uint32_t last = 1u << (nest.dims.size() - 1);
-  for (Statement& s : nest.body) {
-    bool vector = (s.kind == Kind::Reduce && s.tree == kernel::Tree::Column) ||
-                  (s.kind == Kind::Store && nest.structure == kernel::Structure::Columns);
-    auto depends = [&](int32_t a) {
-      const Statement& arg = nest.body[static_cast<size_t>(a)];
-      vector = vector || (arg.varies & last);
-    };
-    if (!(s.kind == Kind::Reduce && s.tree == kernel::Tree::Row)) {
-      for (int32_t a : s.args) depends(a);
-      for (const auto& d : s.indices) depends(d.statement);
-    }
-    if (vector) s.varies |= last;
-  }
-  return nest;
 }
 
 }  // namespace
@@ -93,33 +58,6 @@ void NestWriter::close(const std::string& end) {
   line(end);
 }
 std::string NestWriter::take() { return std::exchange(text_, {}); }
-
-std::string NestWriter::name(int i) const {
-  const Statement& s = at(i);
-  const std::string number = "_" + std::to_string(i);
-  switch (s.kind) {
-    case Kind::Load:
-    case Kind::LoadAt:
-      return "in" + number;
-    case Kind::Constant:
-      return "number" + number;
-    case Kind::Scalar:
-      return "scalar" + number;
-    case Kind::Position:
-      return "position" + number;
-    case Kind::Random:
-      return "random" + number;
-    case Kind::Formula:
-      return op_of(s.op).name + number;
-    case Kind::Convert:
-      return "as_" + std::string(short_name_of(s.dtype)) + number;
-    case Kind::Reduce:
-      return (s.combine == kernel::Combine::Sum ? "sum" : s.combine == kernel::Combine::Max ? "max" : "min") + number;
-    case Kind::Store:
-      return "out" + number;
-  }
-  __builtin_unreachable();
-}
 
 std::string NestWriter::vector_type(DType t) const {
   if (t == DType::Bool) return "B";
@@ -247,12 +185,6 @@ std::string NestWriter::lanes_of(int i, DType held) const {
 std::string NestWriter::scalar_of(int i, DType held) const {
   if (widest(at(i).dtype) == widest(held)) return name(i);
   return "as<" + std::string(held_type(held)) + ">(" + name(i) + ")";
-}
-
-DType NestWriter::accumulator(const Statement& s) { return s.dtype == DType::Bool ? DType::Int64 : widest(s.dtype); }
-
-const char* NestWriter::combine_name(const Statement& s) {
-  return s.combine == kernel::Combine::Sum ? "Sum" : s.combine == kernel::Combine::Max ? "Max" : "Min";
 }
 
 std::string NestWriter::reduced(int i, const std::string& value) const {

@@ -8,13 +8,12 @@
 #include <string>
 #include <vector>
 
+#include "backends/codegen/statement_text.h"
 #include "backends/cpu/codegen/nest_group.h"
 
 namespace fuselet::cpu::codegen {
 
-// The C++ type of an element, and of a scalar that holds it.
-const char* stored_type(DType t);
-const char* held_type(DType t);
+using namespace fuselet::codegen;  // types and names of statements
 
 class NestWriter {
  public:
@@ -37,7 +36,7 @@ class NestWriter {
   void close(const std::string& end = "}");
   std::string take();
 
-  std::string name(int i) const;
+  std::string name(int i) const { return value_name(at(i), i); }
   std::string vector_type(DType t) const;  // "F", …
   std::string dim(size_t d);               // its size
   std::string scratch(int statement);      // its byte offset
@@ -63,9 +62,6 @@ class NestWriter {
   std::string scalar_of(int i, DType held) const;
   // offset + sum of p * stride over the dims [begin, end) but `without`.
   std::string offset(int i, size_t begin, size_t end, size_t without = kNoDim);
-  // What the accumulator of Reduce i is held in: Float32, Float64 or Int64; and the functor's name.
-  static DType accumulator(const kernel::Statement& s);
-  static const char* combine_name(const kernel::Statement& s);
   // "convert<T>(value)" where dtype does not hold all that the accumulator does.
   std::string reduced(int i, const std::string& value) const;
   // Reports and prelude files that the text needs.
@@ -78,7 +74,6 @@ class NestWriter {
  private:
   std::string place(int i, int index);
   std::string formula(int i, bool vector);
-  std::string note(int i) const;
 
   NestGroup& group_;
   const kernel::Nest nest_;  // column sums and what depends on them made vectors

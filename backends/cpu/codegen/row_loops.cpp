@@ -79,9 +79,9 @@ void RowLoops::body(const Pass& pass, bool chunks) {
   }
   for (int i : pass.reduces) {
     const Statement& s = w_.at(i);
-    const std::string value = w_.lanes_of(s.args[0], NestWriter::accumulator(s)), number = std::to_string(i);
+    const std::string value = w_.lanes_of(s.args[0], accumulator(s)), number = std::to_string(i);
     if (is_column_sum(w_.nest(), s)) {
-      w_.line("add_to_sums<" + std::string(NestWriter::combine_name(s)) + ">(lanes, sums_" + number + " + j, " + value +
+      w_.line("add_to_sums<" + std::string(combine_name(s)) + ">(lanes, sums_" + number + " + j, " + value +
               ");");
     } else if (chunks) {
       w_.line("chunk_" + number + ".take(lanes, k, " + value + ");");
@@ -105,8 +105,8 @@ void RowLoops::pass(int p, const std::string& first, const std::string& stop, bo
     w_.close("});");
     return;
   }
-  auto acc = [&](int i) { return std::string(held_type(NestWriter::accumulator(w_.at(i)))); };
-  auto combine = [&](int i) { return std::string(NestWriter::combine_name(w_.at(i))); };
+  auto acc = [&](int i) { return std::string(held_type(accumulator(w_.at(i)))); };
+  auto combine = [&](int i) { return std::string(combine_name(w_.at(i))); };
   // Nests that share the function agree in the length of rows.
   const int64_t chunks = chunk_count(w_.nest().dims.back());
   const bool held = chunks > 0 && chunks <= kHeldChunks;

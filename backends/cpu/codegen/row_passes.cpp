@@ -2,10 +2,12 @@
 
 #include <algorithm>
 
-#include "backends/cpu/codegen/prelude_text.h"
+#include "backends/codegen/prelude_text.h"
 #include "core/reduction_tree.h"
 
 namespace fuselet::cpu::codegen {
+
+using fuselet::codegen::prelude_formula;
 
 using kernel::Kind;
 using kernel::Nest;

@@ -89,7 +89,7 @@ class ColumnLoops {
     w_.line("const " + type + " " + w_.name(i) + " = kept<" + type + ">(settled_" + std::to_string(i) + " + j);");
   }
   void declare_sums(int i, const std::string& leaf) {
-    const std::string type = held_type(NestWriter::accumulator(w_.at(i)));
+    const std::string type = held_type(accumulator(w_.at(i)));
     w_.line(type + "* const sums_" + std::to_string(i) + " = (" + type + "*)(task.scratch + " + w_.scratch(i) +
             ") + (outer * " + number(leaves_of) + leaf + ") * " + number(columns_of) + ";");
   }
@@ -130,7 +130,7 @@ class ColumnLoops {
     for (int i : settled) declare_settled(i);
     for (int i : pass.reduces) {
       declare_sums(i, " + leaf");
-      w_.line("clear_sums<" + std::string(NestWriter::combine_name(w_.at(i))) + ">(sums_" + std::to_string(i) +
+      w_.line("clear_sums<" + std::string(combine_name(w_.at(i))) + ">(sums_" + std::to_string(i) +
               " + first, stop - first);");
     }
     const std::string at = "p" + std::to_string(axis);
@@ -149,8 +149,8 @@ class ColumnLoops {
     for (int i : vectors) w_.vector_statement(i);
     for (int i : pass.reduces) {
       const Statement& s = w_.at(i);
-      w_.line("add_to_sums<" + std::string(NestWriter::combine_name(s)) + ">(lanes, sums_" + std::to_string(i) +
-              " + j, " + w_.lanes_of(s.args[0], NestWriter::accumulator(s)) + ");");
+      w_.line("add_to_sums<" + std::string(combine_name(s)) + ">(lanes, sums_" + std::to_string(i) +
+              " + j, " + w_.lanes_of(s.args[0], accumulator(s)) + ");");
     }
     w_.close("});");
     for (int i : rows) {
@@ -214,7 +214,7 @@ class ColumnLoops {
           continue;
         }
         if (s.kind == Kind::Reduce) {
-          const std::string value = "tree_of_leaves<" + std::string(NestWriter::combine_name(s)) + ", W>(lanes, sums_" +
+          const std::string value = "tree_of_leaves<" + std::string(combine_name(s)) + ", W>(lanes, sums_" +
                                     std::to_string(i) + " + j, " + number(leaves_of) + ", " + number(columns_of) + ")";
           w_.line("const " + w_.vector_type(s.dtype) + " " + w_.name(i) + " = " + w_.reduced(i, value) + ";");
         } else {

@@ -32,7 +32,7 @@ Phase make_phase(NestWriter& w, const std::string& function, const std::function
 }
 
 std::string scratch_pointer(NestWriter& w, int i) {
-  return "(" + std::string(held_type(NestWriter::accumulator(w.at(i)))) + "*)(task.scratch + " + w.scratch(i) + ")";
+  return "(" + std::string(held_type(accumulator(w.at(i)))) + "*)(task.scratch + " + w.scratch(i) + ")";
 }
 
 // The last phase of RowsAndColumns: sums of leaves, and what depends on them, for each column.
@@ -73,7 +73,7 @@ Phase write_column_results(NestWriter& w, const RowLoops& loops, const std::stri
         w.vector_statement(i);
         continue;
       }
-      const std::string value = "tree_of_leaves<" + std::string(NestWriter::combine_name(s)) + ", W>(lanes, sums_" +
+      const std::string value = "tree_of_leaves<" + std::string(combine_name(s)) + ", W>(lanes, sums_" +
                                 std::to_string(i) + " + j, " + count + ", " + n + ")";
       w.line("const " + w.vector_type(s.dtype) + " " + w.name(i) + " = " + w.reduced(i, value) + ";");
     }
@@ -170,7 +170,7 @@ std::vector<Phase> write_split_rows(NestWriter& w, const std::string& name) {
   w.unravel("row", w.last());
   loops.scalars(0);
   for (int i : reduces) {
-    const std::string value = "tree_of_chunks<" + std::string(NestWriter::combine_name(w.at(i))) + ">(" +
+    const std::string value = "tree_of_chunks<" + std::string(combine_name(w.at(i))) + ">(" +
                               scratch_pointer(w, i) + " + row * " + count + ", " + count + ")";
     w.line("[[maybe_unused]] const " + std::string(held_type(w.at(i).dtype)) + " " + w.name(i) + " = " +
            w.reduced(i, value) + ";");
@@ -192,7 +192,7 @@ std::vector<Phase> write_rows_and_columns(NestWriter& w, const std::string& name
     if (!is_column_sum(w.nest(), w.at(i))) continue;
     const std::string sums = "sums_" + std::to_string(i);
     w.line("auto* const " + sums + " = " + scratch_pointer(w, i) + " + leaf * " + n + ";");
-    w.line("clear_sums<" + std::string(NestWriter::combine_name(w.at(i))) + ">(" + sums + ", " + n + ");");
+    w.line("clear_sums<" + std::string(combine_name(w.at(i))) + ">(" + sums + ", " + n + ");");
   }
   w.open("for (long row = leaf * 64; row < least(leaf * 64 + 64, " + rows + "); ++row)");
   w.unravel("row", w.last());

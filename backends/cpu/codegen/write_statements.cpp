@@ -1,48 +1,12 @@
 // The statements of a nest as lines of C++.
 #include <algorithm>
-#include <cmath>
 
 #include "backends/cpu/codegen/nest_writer.h"
-#include "core/convert.h"
 
 namespace fuselet::cpu::codegen {
 
 using kernel::Kind;
 using kernel::Statement;
-
-namespace {
-
-std::string literal(double x, DType t) {
-  if (std::isnan(x)) return t == DType::Float64 ? "__builtin_nan(\"\")" : "__builtin_nanf(\"\")";
-  if (std::isinf(x)) {
-    return std::string(x < 0 ? "-" : "") + (t == DType::Float64 ? "__builtin_inf()" : "__builtin_inff()");
-  }
-  char text[64];
-  std::snprintf(text, sizeof text, t == DType::Float64 ? "%.17g" : "%.9g", x);
-  std::string result = text;
-  if (result.find_first_of(".e") == std::string::npos) result += ".0";
-  return t == DType::Float64 ? result : result + "f";
-}
-
-std::string constant(const Statement& s) {
-  switch (s.dtype) {
-    case DType::Float64:
-      return literal(s.number, DType::Float64);
-    case DType::Float32:
-      return literal(static_cast<double>(static_cast<float>(s.number)), DType::Float32);
-    case DType::Float16:
-      return literal(static_cast<double>(to_float(to_float16(s.number))), DType::Float32);
-    case DType::BFloat16:
-      return literal(static_cast<double>(to_float(to_bfloat16(s.number))), DType::Float32);
-    case DType::Bool:
-      return s.integer ? "true" : "false";
-    default:
-      if (s.integer == INT64_MIN) return "-__LONG_MAX__ - 1";
-      return std::to_string(s.integer);
-  }
-}
-
-}  // namespace
 
 int NestWriter::load_at_number(int i) const {
   return static_cast<int>(std::count_if(nest_.body.begin(), nest_.body.begin() + i,
@@ -72,13 +36,6 @@ std::string NestWriter::formula(int i, bool vector) {
   return text;
 }
 
-std::string NestWriter::note(int i) const {
-  std::string note = at(i).note;
-  std::replace_if(
-      note.begin(), note.end(), [](char c) { return c == '\n' || c == '\\'; }, ' ');
-  return note.empty() ? "" : "  // " + note;
-}
-
 void NestWriter::scalar_statement(int i) {
   const Statement& s = at(i);
   const std::string type = stored_type(s.dtype), number = std::to_string(i);
@@ -102,7 +59,7 @@ void NestWriter::scalar_statement(int i) {
       break;
     }
     case Kind::Constant:
-      value = constant(s);
+      value = constant_text(s);
       break;
     case Kind::Scalar:
       value = "convert<" + type + ">(task.scalars[" + group_.number([i](const PlacedNest& n) {
@@ -129,10 +86,10 @@ void NestWriter::scalar_statement(int i) {
     case Kind::Reduce:
       return;  // the loops' business
     case Kind::Store:
-      line("store_one(b_" + number + " + " + offset(i, 0, rank()) + ", " + name(s.args[0]) + ");" + note(i));
+      line("store_one(b_" + number + " + " + offset(i, 0, rank()) + ", " + name(s.args[0]) + ");" + note_text(s));
       return;
   }
-  line("[[maybe_unused]] const " + std::string(held_type(s.dtype)) + " " + name(i) + " = " + value + ";" + note(i));
+  line("[[maybe_unused]] const " + std::string(held_type(s.dtype)) + " " + name(i) + " = " + value + ";" + note_text(s));
 }
 
 void NestWriter::vector_statement(int i) {
@@ -142,8 +99,8 @@ void NestWriter::vector_statement(int i) {
   if (staged_.count(i)) {
     const std::string place = "at_" + number + " + (j - from)";
     line(s.kind == Kind::Store
-             ? "store(lanes, " + place + ", " + lanes_of(s.args[0], s.dtype) + ");" + note(i)
-             : "const " + vector_type(s.dtype) + " " + name(i) + " = load<W>(lanes, " + place + ");" + note(i));
+             ? "store(lanes, " + place + ", " + lanes_of(s.args[0], s.dtype) + ");" + note_text(s)
+             : "const " + vector_type(s.dtype) + " " + name(i) + " = load<W>(lanes, " + place + ");" + note_text(s));
     return;
   }
   const std::string step = s.access.strides.empty() ? "0" : group_.number([i, this](const PlacedNest& n) {
@@ -187,18 +144,18 @@ void NestWriter::vector_statement(int i) {
       break;
     case Kind::Constant:
     case Kind::Scalar:
-      value = "as<" + vector_type(s.dtype) + ">(" + constant(s) + ")";
+      value = "as<" + vector_type(s.dtype) + ">(" + constant_text(s) + ")";
       break;
     case Kind::Reduce:
       return;
     case Kind::Store: {
       const std::string what = lanes_of(s.args[0], s.dtype);
-      line(stride == 1 ? "store(lanes, " + along + ", " + what + ");" + note(i)
-                       : "store_strided(lanes, " + along + ", " + step + ", " + what + ");" + note(i));
+      line(stride == 1 ? "store(lanes, " + along + ", " + what + ");" + note_text(s)
+                       : "store_strided(lanes, " + along + ", " + step + ", " + what + ");" + note_text(s));
       return;
     }
   }
-  line("const " + vector_type(s.dtype) + " " + name(i) + " = " + value + ";" + note(i));
+  line("const " + vector_type(s.dtype) + " " + name(i) + " = " + value + ";" + note_text(s));
 }
 
 }  // namespace fuselet::cpu::codegen

@@ -9,10 +9,18 @@
 #include <thread>
 
 #include "backends/cpu/codegen/emit_kernel.h"
-#include "backends/cpu/jit/disk_cache.h"
+#include "backends/jit/disk_cache.h"
 
 namespace fuselet::cpu::jit {
 namespace {
+
+constexpr const char* kFolder = "cpu";
+
+std::string flags_text() {
+  std::string text;
+  for (const std::string& flag : flags()) text += flag + " ";
+  return text;
+}
 
 // Empty remark: it can be launched.
 void load(const std::string& bytes, BuiltKernel& kernel) {
@@ -30,7 +38,7 @@ void load(const std::string& bytes, BuiltKernel& kernel) {
 }
 
 bool load_from_disk(const CacheKey& key, BuiltKernel& kernel) {
-  const std::optional<std::string> bytes = find_on_disk(key);
+  const std::optional<std::string> bytes = fuselet::jit::find_on_disk(key);
   if (!bytes) return false;
   load(*bytes, kernel);
   if (kernel.function) {
@@ -44,7 +52,7 @@ bool load_from_disk(const CacheKey& key, BuiltKernel& kernel) {
 // A folder of this compilation alone, removed with what is in it.
 class WorkFolder {
  public:
-  WorkFolder() : path_(make_work_folder()) {}
+  WorkFolder() : path_(fuselet::jit::make_work_folder(kFolder)) {}
   ~WorkFolder() {
     if (path_.empty()) return;
     for (const char* file : {"/kernel.cpp", "/kernel.so", "/kernel.so.log"}) unlink((path_ + file).c_str());
@@ -80,18 +88,25 @@ BuiltKernel compile_one(const Toolchain& toolchain, const BuildOrder& order) {
     load(bytes.str(), kernel);
   } else {
     kernel.remark = "the C++ compiler failed";
-    const std::string kept = keep_failure(*order.key, *order.source, compilation.messages);
+    const std::string kept = fuselet::jit::keep_failure(
+        *order.key, ".cpp", *order.source, "flags: " + flags_text() + "\n" + compilation.messages);
     if (!kept.empty()) kernel.remark += " on " + kept;
     kernel.remark += ": " + compilation.messages;
   }
   if (kernel.function) {
-    const std::string problem = store_on_disk(*order.key, bytes.str());
+    const std::string problem = fuselet::jit::store_on_disk(*order.key, bytes.str());
     if (!problem.empty()) kernel.remark = "not cached on disk: " + problem;
   }
   return kernel;
 }
 
 }  // namespace
+
+CacheKey key_of(const Toolchain& toolchain, const std::string& source) {
+  const std::string settings = "interface " + std::to_string(kInterfaceVersion) + "\n" + toolchain.identity + "\n" +
+                               flags_text() + "\n" + processor();
+  return fuselet::jit::make_key(kFolder, settings, source);
+}
 
 std::vector<BuiltKernel> build_objects(const Toolchain& toolchain, const std::vector<BuildOrder>& orders) {
   std::vector<BuiltKernel> built(orders.size());

@@ -3,10 +3,19 @@
 #include <string>
 #include <vector>
 
-#include "backends/cpu/jit/cache_key.h"
 #include "backends/cpu/jit/kernel_library.h"
+#include "backends/cpu/jit/toolchain.h"
+#include "backends/jit/cache_key.h"
 
 namespace fuselet::cpu::jit {
+
+using fuselet::jit::CacheKey;
+
+// Raised when what generated units expect of the library changes: the entry's arguments, Runtime, GeneratorState.
+inline constexpr int kInterfaceVersion = 1;
+
+// Compiler, flags, processor, version of the interface, and the source.
+CacheKey key_of(const Toolchain& toolchain, const std::string& source);
 
 struct BuildOrder {
   const CacheKey* key;

@@ -65,7 +65,8 @@ def op_table(rows):
                   f"CastPolicy::{CAST[row.get('cast')]}", bit(row.differentiable), bit(row.in_place), bit(row.get("function", True)),
                   bit(row.get("method", False)), "nullptr" if row.composite else f"shape::{shape_name(row)}",
                   f"unfold_{row.name}" if row.composite else "nullptr",
-                  quote(row.get("formula", row.name)) if row.pointwise else "nullptr", *map(str, row.get("domain", [-3, 3]))]
+                  quote(row.get("formula", row.name)) if row.pointwise else "nullptr", *map(str, row.get("domain", [-3, 3])),
+                  bit(row.get("crosses_devices", False))]
         out.append("    {" + ", ".join(fields) + "},\n")
     out.append("};\nstatic_assert(std::size(kOps) == kNumOps);\n\n}  // namespace\n\n"
                "const Op& op_of(OpId id) { return kOps[static_cast<int>(id)]; }\n"

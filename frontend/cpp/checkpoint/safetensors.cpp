@@ -143,9 +143,7 @@ void save_safetensors(const std::string& path, const NamedTensors& tensors,
   std::vector<std::string_view> pieces = {header};
   for (size_t i : layout_order(tensors)) {
     const Tensor& value = tensors[i].second;
-    FUSELET_CHECK(value.device() == Device{}, "save_safetensors: '", tensors[i].first, "' is on ",
-                  to_string(value.device()), ", expected the CPU");
-    dense.push_back(value.contiguous());
+    dense.push_back(value.cpu().contiguous());
     if (bytes_of(value)) pieces.emplace_back(static_cast<const char*>(dense.back().raw_data()), bytes_of(value));
   }
   write_file_atomically(path, pieces);

@@ -13,3 +13,4 @@
 #include "frontend/cpp/progress/progress_bar.h"
 #include "frontend/cpp/values/from_values.h"
 #include "fuselet/compile.h"
+#include "fuselet/cuda.h"

@@ -86,7 +86,7 @@ def flip(input, *dims):
     names = dims[0] if len(dims) == 1 and not isinstance(dims[0], int) else dims
     out = input
     for dim in names:
-        out = out.index_select(dim, _F.arange(out.size(dim) - 1, -1, -1))
+        out = out.index_select(dim, _F.arange(out.size(dim) - 1, -1, -1, device=out.device))
     return out
 
 
@@ -273,16 +273,16 @@ def argsort(input, dim=-1, descending=False):
 
     dim = _wrap_dim(dim, input.dim(), "argsort")
     if input.dim() == 0:
-        return _F.full([], 0, dtype=_C.int64)
+        return _F.full([], 0, dtype=_C.int64, device=input.device)
     values = input.detach()
-    values = (values.to(_C.float32) if values.dtype is _C.bfloat16 else values).numpy()
+    values = (values.to(_C.float32) if values.dtype is _C.bfloat16 else values).cpu().numpy()
     if descending:
         # Backwards before and after, so that equal elements keep their order and NaN comes first.
         values = numpy.flip(values, dim)
     order = numpy.argsort(values, axis=dim, kind="stable")
     if descending:
         order = numpy.flip(values.shape[dim] - 1 - order, dim)
-    return _C._copy_of_array(numpy.ascontiguousarray(order))
+    return _C._copy_of_array(numpy.ascontiguousarray(order)).to(input.device)
 
 
 def sort(input, dim=-1, descending=False):
@@ -399,8 +399,8 @@ def triu(input, diagonal=0):
 
 
 def _triangle(input, diagonal):
-    rows = _F.arange(input.size(-2)).unsqueeze(1)
-    return _F.arange(input.size(-1)).unsqueeze(0) <= rows + diagonal
+    rows = _F.arange(input.size(-2), device=input.device).unsqueeze(1)
+    return _F.arange(input.size(-1), device=input.device).unsqueeze(0) <= rows + diagonal
 
 
 def index_put_(self, indices, values, accumulate=False):
@@ -414,7 +414,7 @@ def index_put_(self, indices, values, accumulate=False):
     flat = index.reshape(-1)
     rest = list(self.shape[1:])
     if not isinstance(values, _C.TensorBase):
-        values = _F.full([], values, dtype=self.dtype)
+        values = _F.full([], values, dtype=self.dtype, device=self.device)
     source = values.to(self.dtype).expand(list(index.shape) + rest).reshape([flat.numel()] + rest)
     return self.index_add_(0, flat, source)
 

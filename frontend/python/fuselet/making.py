@@ -14,9 +14,9 @@ zeros, ones, empty, full = _F.zeros, _F.ones, _F.empty, _F.full
 rand, randn, arange = _F.rand, _F.randn, _F.arange
 
 
-def _check_device(device):
-    if device is not None and _device(device) != _C.device("cpu"):
-        raise RuntimeError(f"no backend of this build serves the device '{device}'")
+def _on(made, device):
+    """What was made on the CPU, on the device."""
+    return made if device is None else made.to(device=device)
 
 
 def tensor(data, *, dtype=None, device=None, requires_grad=False):
@@ -24,15 +24,15 @@ def tensor(data, *, dtype=None, device=None, requires_grad=False):
 
     Without a dtype, Python numbers give bool, int64 or the default floating dtype; arrays keep theirs.
     """
-    _check_device(device)
     if isinstance(data, Tensor):
-        made = data.detach().clone()
+        made = data.detach().clone() if device is None else data.detach().to(device=device, copy=True)
     elif hasattr(data, "__array_interface__") and not hasattr(data, "item") or _is_array(data):
         made = _C._copy_of_array(_native(data))
     else:
         made = _C._from_nested(_plain(data), None if dtype is None else _dtype(dtype))
     if dtype is not None:
         made = made.to(dtype)
+    made = _on(made, device)
     return made.requires_grad_() if requires_grad else made
 
 
@@ -63,13 +63,12 @@ def _plain(data):
 
 def as_tensor(data, dtype=None, device=None):
     """As tensor(), but shares memory with a tensor or an array whose dtype is right already."""
-    _check_device(device)
     if isinstance(data, Tensor):
-        return data.to(dtype) if dtype is not None else data
+        return data.to(dtype=dtype, device=device)
     if _is_array(data):
         made = from_numpy(data) if data.flags.writeable else tensor(data)
-        return made.to(dtype) if dtype is not None else made
-    return tensor(data, dtype=dtype)
+        return made.to(dtype=dtype, device=device)
+    return tensor(data, dtype=dtype, device=device)
 
 
 def from_numpy(array):
@@ -81,33 +80,40 @@ def from_numpy(array):
 
 
 def from_dlpack(source):
-    """A tensor over the memory of an object with __dlpack__, or of a DLPack capsule."""
+    """A tensor over the memory of an object with __dlpack__, or of a DLPack capsule.
+
+    Memory of a CUDA device is read behind what its producer has done; the producer must not reuse it before the work of
+    this device's current stream has been done."""
     if not hasattr(source, "__dlpack__"):
         return _C._from_capsule(source)
+    kind, index = source.__dlpack_device__() if hasattr(source, "__dlpack_device__") else (1, 0)
+    on_stream = {"stream": _C.cuda.current_stream(index).cuda_stream} if kind == 2 else {}
     try:
-        capsule = source.__dlpack__(max_version=(1, 0))
+        capsule = source.__dlpack__(max_version=(1, 0), **on_stream)
     except TypeError:  # a producer that is older than versions
-        capsule = source.__dlpack__()
+        capsule = source.__dlpack__(**on_stream)
     return _C._from_capsule(capsule)
 
 
-def _like(make):
+def _like(make, make_on):
+    """make(input, …), or on another device than input's make_on(shape, …)."""
+
     def made(input, *args, dtype=None, device=None, requires_grad=False):
-        _check_device(device)
-        return make(input, *args, dtype=dtype, requires_grad=requires_grad)
+        if device is None or _device(device) == input.device:
+            return make(input, *args, dtype=dtype, requires_grad=requires_grad)
+        return make_on(input.shape, *args, dtype=dtype or input.dtype, device=device, requires_grad=requires_grad)
 
     made.__name__ = make.__name__
     made.__doc__ = make.__doc__
     return made
 
 
-zeros_like, ones_like, full_like = _like(_F.zeros_like), _like(_F.ones_like), _like(_F.full_like)
-rand_like, randn_like = _like(_F.rand_like), _like(_F.randn_like)
+zeros_like, ones_like, full_like = _like(_F.zeros_like, zeros), _like(_F.ones_like, ones), _like(_F.full_like, full)
+rand_like, randn_like = _like(_F.rand_like, rand), _like(_F.randn_like, randn)
 
 
 def empty_like(input, *, dtype=None, device=None, requires_grad=False):
-    _check_device(device)
-    return empty(input.shape, dtype=dtype or input.dtype, requires_grad=requires_grad)
+    return empty(input.shape, dtype=dtype or input.dtype, device=device or input.device, requires_grad=requires_grad)
 
 
 def randint(low, high=None, size=None, *, dtype=None, device=None, generator=None, requires_grad=False):
@@ -118,9 +124,9 @@ def randint(low, high=None, size=None, *, dtype=None, device=None, generator=Non
     return made.requires_grad_() if requires_grad else made
 
 
-def randint_like(input, low, high=None, *, dtype=None):
+def randint_like(input, low, high=None, *, dtype=None, device=None):
     low, high = (0, low) if high is None else (low, high)
-    return _F.randint(low, high, input.shape, dtype=dtype or input.dtype)
+    return _F.randint(low, high, input.shape, dtype=dtype or input.dtype, device=device or input.device)
 
 
 def randperm(n, *, generator=None, dtype=None, device=None):
@@ -129,12 +135,15 @@ def randperm(n, *, generator=None, dtype=None, device=None):
 
     keys = _F.rand(n, dtype=_C.float64, generator=generator)
     order = numpy.argsort(keys.numpy(), kind="stable")
-    return tensor(order, dtype=dtype or _C.int64)
+    return tensor(order, dtype=dtype or _C.int64, device=device)
 
 
-def normal(mean=0.0, std=1.0, size=None, *, generator=None, dtype=None):
-    shape = size if size is not None else (mean if isinstance(mean, Tensor) else std).shape
-    return randn(shape, dtype=dtype, generator=generator) * std + mean
+def normal(mean=0.0, std=1.0, size=None, *, generator=None, dtype=None, device=None):
+    like = mean if isinstance(mean, Tensor) else std
+    if isinstance(like, Tensor):
+        device = like.device if device is None else device
+    shape = size if size is not None else like.shape
+    return randn(shape, dtype=dtype, device=device, generator=generator) * std + mean
 
 
 def bernoulli(input, *, generator=None):
@@ -142,7 +151,7 @@ def bernoulli(input, *, generator=None):
     with no_grad():
         if not ((input >= 0) & (input <= 1)).all():
             raise RuntimeError("bernoulli: the probabilities must lie in [0, 1]")
-        return (rand(input.shape, generator=generator) < input).to(input.dtype)
+        return (rand(input.shape, device=input.device, generator=generator) < input).to(input.dtype)
 
 
 def multinomial(input, num_samples, replacement=False, *, generator=None):
@@ -159,7 +168,7 @@ def multinomial(input, num_samples, replacement=False, *, generator=None):
         draws = []
         logs = input.to(_C.float64).log()
         shape = tuple(input.shape[:-1]) + (num_samples if replacement else 1, input.size(-1))
-        noise = -(-(rand(shape, dtype=_C.float64, generator=generator).clamp(min=1e-300).log())).log()
+        noise = -(-(rand(shape, dtype=_C.float64, device=input.device, generator=generator).clamp(min=1e-300).log())).log()
         scores = logs.unsqueeze(-2) + noise
         if replacement:
             return scores.argmax(-1)
@@ -167,36 +176,34 @@ def multinomial(input, num_samples, replacement=False, *, generator=None):
         for _ in range(num_samples):
             at = scores.argmax(-1, True)
             draws.append(at)
-            taken = arange(scores.size(-1)) == at
+            taken = arange(scores.size(-1), device=input.device) == at
             scores = _F.where(taken, -math.inf, scores)
         return _F.cat(draws, -1)
 
 
 def eye(n, m=None, *, dtype=None, device=None, requires_grad=False):
     """1 on the diagonal, else 0: shape (n, m)."""
-    _check_device(device)
     if n < 0 or (m is not None and m < 0):
         raise RuntimeError(f"eye: sizes must not be negative, got {[n, n if m is None else m]}")
     rows, columns = arange(n).unsqueeze(1), arange(n if m is None else m).unsqueeze(0)
-    made = (rows == columns).to(dtype or _C.get_default_dtype())
+    made = _on((rows == columns).to(dtype or _C.get_default_dtype()), device)
     return made.requires_grad_() if requires_grad else made
 
 
 def linspace(start, end, steps, *, dtype=None, device=None, requires_grad=False):
     """`steps` numbers from start to end, both included."""
-    _check_device(device)
     if steps < 0:
         raise RuntimeError(f"linspace: the number of steps must not be negative, got {steps}")
     step = (end - start) / (steps - 1) if steps > 1 else 0.0
     at = arange(steps, dtype=_C.float64)
     # From each end to the middle, so that both ends are exact.
     values = _F.where(at < steps / 2, start + at * step, end - (steps - 1 - at) * step)
-    made = values.to(dtype or _C.get_default_dtype())
+    made = _on(values.to(dtype or _C.get_default_dtype()), device)
     return made.requires_grad_() if requires_grad else made
 
 
-def scalar_tensor(value, *, dtype=None):
-    return tensor(value, dtype=dtype)
+def scalar_tensor(value, *, dtype=None, device=None):
+    return tensor(value, dtype=dtype, device=device)
 
 
 def meshgrid(*tensors, indexing="ij"):

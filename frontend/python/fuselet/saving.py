@@ -21,6 +21,10 @@ from .tensor_class import Tensor, _bytes_of, tensor_of_bytes
 _MAGIC = "fuselet-archive-1"
 
 
+class MissingDevice(RuntimeError):
+    """A tensor that load() cannot put where it belongs."""
+
+
 def save(obj, f):
     """Writes `obj` to a path or a binary file. A path that ends in .safetensors takes a dict of tensors."""
     path = None if hasattr(f, "write") else os.fspath(f)
@@ -46,9 +50,11 @@ def save(obj, f):
 
 
 def load(f, map_location=None, *, weights_only=True):
-    """What save() wrote. FileNotFoundError for a missing file; RuntimeError for a truncated or damaged one."""
-    if map_location not in (None, "cpu") and str(map_location) != "cpu":
-        raise RuntimeError(f"load: no backend of this build serves the device '{map_location}'")
+    """What save() wrote. FileNotFoundError for a missing file; RuntimeError for a truncated or damaged one.
+
+    map_location says where tensors go: a device, a dict from saved to new devices by name, or a function of the tensor in
+    host memory and the saved device's name that gives the tensor. By default they go to the device that they were saved
+    from; tensors of a .safetensors file, which names none, to the CPU."""
     path = None if hasattr(f, "read") else os.fspath(f)
     if path is None:
         data = f.read()
@@ -56,7 +62,23 @@ def load(f, map_location=None, *, weights_only=True):
         with open(path, "rb") as file:
             data = file.read()
     name = path or "the file"
-    return _from_safetensors(data, name) if path and path.endswith(".safetensors") else _from_archive(data, name)
+    if path and path.endswith(".safetensors"):
+        return {key: _placed(t, "cpu", map_location) for key, t in _from_safetensors(data, name).items()}
+    return _from_archive(data, name, map_location)
+
+
+def _placed(made, saved, map_location):
+    """The tensor `made` in host memory, saved from the device `saved`, where map_location says."""
+    if callable(map_location):
+        moved = map_location(made, saved)
+        return made if moved is None else moved
+    place = map_location.get(saved, saved) if isinstance(map_location, dict) else map_location
+    given = _C.device(saved if place is None else str(place))
+    if given.type == "cuda" and given.index >= _C.cuda.device_count():
+        why = _C.cuda.why_not_available() or f"the machine has {_C.cuda.device_count()}"
+        raise MissingDevice(f"load: a tensor belongs on {given}, which this machine has not ({why}); "
+                            "map_location='cpu' loads it on the CPU")
+    return made.to(device=given)
 
 
 # ---- safetensors: eight bytes with the header's length, a JSON header, the elements
@@ -115,7 +137,8 @@ class _Pickler(pickle.Pickler):
                 key = self._keys[id(obj)] = f"tensors/{len(self._members)}"
                 self._members.append((key, _bytes_of(obj), obj))
             kind = "parameter" if type(obj).__name__ == "Parameter" else "tensor"
-            return (kind, key, tuple(obj.shape), obj.dtype.name, obj.requires_grad)
+            where = (str(obj.device),) if obj.is_cuda else ()
+            return (kind, key, tuple(obj.shape), obj.dtype.name, obj.requires_grad, *where)
         if isinstance(obj, _C.dtype):
             return ("dtype", obj.name)
         if isinstance(obj, _C.device):
@@ -129,9 +152,10 @@ _SAFE_NAMES = {("collections", "OrderedDict"): collections.OrderedDict, ("collec
 
 
 class _Unpickler(pickle.Unpickler):
-    def __init__(self, file, archive):
+    def __init__(self, file, archive, name, map_location):
         super().__init__(file)
         self._archive = archive
+        self._name, self._map_location = name, map_location
         self._made = {}
 
     def find_class(self, module, name):
@@ -148,9 +172,10 @@ class _Unpickler(pickle.Unpickler):
             return _C.dtype(pid[1])
         if pid[0] == "device":
             return _C.device(pid[1])
-        kind, key, shape, dtype, requires_grad = pid
+        kind, key, shape, dtype, requires_grad, saved = (*pid, "cpu")[:6]
         if key not in self._made:
             made = tensor_of_bytes(self._archive.read(key), shape, dtype)
+            made = _placed(made, saved, self._map_location)
             if kind == "parameter":
                 from .nn import Parameter
 
@@ -171,12 +196,14 @@ def _to_archive(obj):
     return out.getvalue()
 
 
-def _from_archive(data, name):
+def _from_archive(data, name, map_location):
     try:
         with zipfile.ZipFile(io.BytesIO(data)) as archive:
             if archive.read("format").decode() != _MAGIC:
                 raise RuntimeError("it is not an archive of this library")
-            return _Unpickler(io.BytesIO(archive.read("structure")), archive).load()
+            return _Unpickler(io.BytesIO(archive.read("structure")), archive, name, map_location).load()
+    except MissingDevice:
+        raise
     except (zipfile.BadZipFile, pickle.UnpicklingError, zlib.error, EOFError, KeyError, ValueError, TypeError, IndexError,
             AttributeError, UnicodeDecodeError, RuntimeError, NotImplementedError, OSError, ImportError) as error:
         raise RuntimeError(f"load: {name} cannot be read, it is truncated or damaged: {error}") from None

@@ -53,6 +53,8 @@ class _Array:
             raise TypeError(
                 "NumPy has no bfloat16: use t.float().numpy() for the values, or "
                 "t.view(fuselet.uint16).numpy() for the bit patterns")
+        if tensor.is_cuda:
+            raise TypeError(f"numpy(): the tensor is in memory of {tensor.device}; copy it with .cpu() first")
         width = tensor.element_size()
         self._tensor = tensor
         self.__array_interface__ = {
@@ -131,19 +133,19 @@ class Tensor(_C.TensorBase):
         if not self.is_leaf:
             raise RuntimeError("only leaves of the graph can be pickled; use detach() first")
         data = _bytes_of(self)
-        state = (type(self), data, tuple(self.shape), self.dtype.name, self.requires_grad)
+        state = (type(self), data, tuple(self.shape), self.dtype.name, self.requires_grad, str(self.device))
         return _rebuild, state, self.__dict__ or None
 
     # ---- other libraries
     def numpy(self, *, force=False):
-        """A NumPy array over the same memory. force=True detaches first."""
+        """A NumPy array over the same memory. TypeError for a tensor on a device; force=True detaches and copies it first."""
         import numpy
 
         if self.requires_grad:
             if not force:
                 raise RuntimeError("numpy(): a tensor that requires grad; use detach().numpy()")
             self = self.detach()
-        return numpy.asarray(_Array(self))
+        return numpy.asarray(_Array(self.cpu() if force else self))
 
     def __array__(self, dtype=None, copy=None):
         array = self.numpy()
@@ -152,29 +154,60 @@ class Tensor(_C.TensorBase):
         return array.copy() if copy else array
 
     def __dlpack__(self, *, stream=None, max_version=None, dl_device=None, copy=None):
+        """A capsule over the memory. On a CUDA device, work of the consumer's `stream` (a driver's handle; by default the
+        driver's legacy default stream; -1: no waiting) comes behind the work of the current stream."""
         source = self.clone() if copy else self
-        if dl_device not in (None, (1, 0)):
-            raise BufferError("__dlpack__: only CPU memory can be exported")
+        if dl_device not in (None, self.__dlpack_device__()):
+            raise BufferError(f"__dlpack__: the tensor is on {self.device}; move it with .to() first")
+        if self.is_cuda and stream != -1:
+            if stream == 0:
+                raise BufferError("__dlpack__: stream 0 could mean two streams: use 1 (legacy default) or 2 (per thread)")
+            _C.cuda.hand_over(self.device.index, 1 if stream is None else int(stream))
         return source._dlpack_capsule(max_version is not None and max_version[0] >= 1)
 
     def __dlpack_device__(self):
-        return (1, 0)
+        return (2, self.device.index) if self.is_cuda else (1, 0)
+
+    @property
+    def __cuda_array_interface__(self):
+        """Version 3: the memory for other CUDA libraries, and the stream behind whose work it may be read."""
+        if not self.is_cuda:
+            raise AttributeError(f"__cuda_array_interface__: the tensor is on {self.device}")
+        if self.requires_grad:
+            raise RuntimeError("__cuda_array_interface__: a tensor that requires grad; use detach() first")
+        if self.dtype is _C.bfloat16:
+            raise TypeError("__cuda_array_interface__ has no bfloat16; use __dlpack__()")
+        width = self.element_size()
+        return {"version": 3, "typestr": _TYPESTR[self.dtype], "shape": tuple(self.shape),
+                "strides": None if self.is_contiguous() else tuple(s * width for s in self.stride()),
+                "data": (self.data_ptr(), self._is_read_only),
+                "stream": _C.cuda.current_stream(self.device.index).cuda_stream}
 
     # ---- dtype and device
     def to(self, *args, dtype=None, device=None, copy=False, non_blocking=False, **_):
-        """The tensor with another dtype or on another device; itself where both are right already."""
+        """The tensor with another dtype or on another device; itself where both are right already.
+
+        to(dtype), to(device, dtype), to(other): each may be followed by non_blocking and copy. With non_blocking, a copy
+        from or to pinned memory may still run when the call returns: on the device's current stream."""
+        flags = []
         for given in args:
             if isinstance(given, Tensor):
                 dtype, device = given.dtype, given.device
-            elif isinstance(given, (_C.device, str)):
+            elif isinstance(given, builtins.bool):
+                flags.append(given)
+            elif isinstance(given, (_C.device, str, builtins.int)):
                 device = given
-            elif isinstance(given, bool):
-                pass  # non_blocking, copy
             elif given is not None:
                 dtype = given
-        if device is not None and _device(device) != self.device:
-            raise RuntimeError(f"to(): no backend of this build serves the device '{device}'")
-        if dtype is not None and _dtype(dtype) is not self.dtype:
+        non_blocking, copy = (flags + [non_blocking, copy][len(flags):])[:2]
+        dtype = self.dtype if dtype is None else _dtype(dtype)
+        target = self.device if device is None else _device(device)
+        if target != self.device:
+            # Converted on the side where fewer bytes are to be moved.
+            moved = self.cast(dtype) if dtype.itemsize < self.dtype.itemsize else self
+            moved = _C.internal.transfer(moved, target, non_blocking)
+            return moved if moved.dtype is dtype else moved.cast(dtype)
+        if dtype is not self.dtype:
             return self.cast(dtype)
         return self.clone() if copy else self
 
@@ -211,8 +244,26 @@ class Tensor(_C.TensorBase):
     def cpu(self):
         return self.to("cpu")
 
-    def cuda(self, device=None):
-        return self.to("cuda")
+    def cuda(self, device=None, non_blocking=False):
+        """The tensor on a CUDA device, the current one by default."""
+        return self.to("cuda" if device is None else device, non_blocking=non_blocking)
+
+    def get_device(self):
+        """The number of the CUDA device; -1 on the CPU."""
+        return self.device.index if self.is_cuda else -1
+
+    def pin_memory(self):
+        """A copy in pinned host memory, from which to(device, non_blocking=True) copies while the caller goes on; the tensor
+        itself if it is there. RuntimeError where there is no CUDA device."""
+        return _C.cuda.pin_memory(self)
+
+    def is_pinned(self):
+        """Whether the elements are in memory that pin_memory() made."""
+        return _C.cuda.is_pinned(self)
+
+    def record_stream(self, stream):
+        """The memory is used by work of `stream` too: freed, it is not used again before that work is done."""
+        _C.cuda.record_stream(self, stream)
 
     @property
     def is_cuda(self):
@@ -247,6 +298,14 @@ class Tensor(_C.TensorBase):
         return HookHandle(lambda: self._remove_hook(number))
 
     # ---- writing in place
+    def copy_(self, source, non_blocking=False):
+        """Writes source, broadcast to the shape and cast to the dtype of self. Between devices, with non_blocking, a copy
+        from or to pinned memory may still run when the call returns."""
+        if non_blocking and isinstance(source, Tensor) and source.device != self.device:
+            _C.cuda.copy_non_blocking(self, source)
+            return self
+        return _C.TensorBase.copy_(self, source)
+
     def fill_(self, value):
         return self.copy_(value)
 
@@ -255,15 +314,15 @@ class Tensor(_C.TensorBase):
 
     def normal_(self, mean=0.0, std=1.0, *, generator=None):
         with _no_grad():
-            return self.copy_(_F.randn(self.shape, dtype=_drawn(self), generator=generator) * std + mean)
+            return self.copy_(_F.randn(self.shape, dtype=_drawn(self), device=self.device, generator=generator) * std + mean)
 
     def uniform_(self, low=0.0, high=1.0, *, generator=None):
         with _no_grad():
-            return self.copy_(_F.rand(self.shape, dtype=_drawn(self), generator=generator) * (high - low) + low)
+            return self.copy_(_F.rand(self.shape, dtype=_drawn(self), device=self.device, generator=generator) * (high - low) + low)
 
     def bernoulli_(self, p=0.5, *, generator=None):
         with _no_grad():
-            return self.copy_((_F.rand(self.shape, generator=generator) < p).to(self.dtype))
+            return self.copy_((_F.rand(self.shape, device=self.device, generator=generator) < p).to(self.dtype))
 
     def set_(self, source):
         self.data = source
@@ -271,21 +330,21 @@ class Tensor(_C.TensorBase):
 
     # ---- new tensors like this one
     def new_zeros(self, *size, dtype=None, device=None, requires_grad=False):
-        return _F.zeros(*size, dtype=dtype or self.dtype, requires_grad=requires_grad)
+        return _F.zeros(*size, dtype=dtype or self.dtype, device=device or self.device, requires_grad=requires_grad)
 
     def new_ones(self, *size, dtype=None, device=None, requires_grad=False):
-        return _F.ones(*size, dtype=dtype or self.dtype, requires_grad=requires_grad)
+        return _F.ones(*size, dtype=dtype or self.dtype, device=device or self.device, requires_grad=requires_grad)
 
     def new_empty(self, *size, dtype=None, device=None, requires_grad=False):
-        return _F.empty(*size, dtype=dtype or self.dtype, requires_grad=requires_grad)
+        return _F.empty(*size, dtype=dtype or self.dtype, device=device or self.device, requires_grad=requires_grad)
 
     def new_full(self, size, fill_value, dtype=None, device=None, requires_grad=False):
-        return _F.full(size, fill_value, dtype=dtype or self.dtype, requires_grad=requires_grad)
+        return _F.full(size, fill_value, dtype=dtype or self.dtype, device=device or self.device, requires_grad=requires_grad)
 
     def new_tensor(self, data, dtype=None, device=None, requires_grad=False):
         from .making import tensor
 
-        return tensor(data, dtype=dtype or self.dtype, requires_grad=requires_grad)
+        return tensor(data, dtype=dtype or self.dtype, device=device or self.device, requires_grad=requires_grad)
 
     # ---- containers
     def __contains__(self, value):
@@ -354,7 +413,7 @@ def _dtype(dtype):
 
 def _bytes_of(tensor):
     """The elements in row-major order."""
-    dense = tensor.detach().contiguous()
+    dense = tensor.detach().cpu().contiguous()
     if dense.dtype is _C.bfloat16:
         dense = _C._reinterpret(dense, _C.float16)
     return dense.numpy().tobytes()
@@ -374,8 +433,8 @@ def tensor_of_bytes(data, shape, dtype_name):
     return made if carrier is dtype else _C._reinterpret(made, dtype)
 
 
-def _rebuild(cls, data, shape, dtype_name, requires_grad):
-    return _C._make_subclass(cls, tensor_of_bytes(data, shape, dtype_name), requires_grad)
+def _rebuild(cls, data, shape, dtype_name, requires_grad, device="cpu"):
+    return _C._make_subclass(cls, tensor_of_bytes(data, shape, dtype_name).to(device), requires_grad)
 
 
 _C._register_classes(Tensor, Size)

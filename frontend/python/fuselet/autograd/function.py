@@ -136,7 +136,7 @@ class Function:
                 ctx._saved = tuple((plain if t is value else t, version) for t, version in ctx._saved)
             out.append(fresh)
             recorded.append(fresh)
-            shapes.append((tuple(fresh.shape), fresh.dtype))
+            shapes.append((tuple(fresh.shape), fresh.dtype, fresh.device))
             kept.append(plain)
         # What forward returned, without history: nothing on ctx may refer to the graph.
         ctx._outputs, ctx._dirty, ctx._no_gradient = tuple(kept), (), ()
@@ -149,7 +149,8 @@ def _record(cls, ctx, inputs, positions, num_args, recorded, shapes):
         from ..making import zeros
 
         if ctx._materialize:
-            grads = [zeros(shape, dtype=dtype) if g is None else g for g, (shape, dtype) in zip(grads, shapes)]
+            grads = [zeros(shape, dtype=dtype, device=device) if g is None else g
+                     for g, (shape, dtype, device) in zip(grads, shapes)]
         if _C.is_grad_enabled():
             _refuse_untracked(ctx)
         result = cls.backward(ctx, *grads)

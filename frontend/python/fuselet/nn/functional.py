@@ -126,7 +126,7 @@ def one_hot(input, num_classes=-1):
         num_classes = high + 1
     if low < 0 or high >= num_classes:
         raise IndexError(f"one_hot: class {low if low < 0 else high} is out of range for {num_classes} classes")
-    return (input.unsqueeze(-1) == _F.arange(num_classes)).to(_C.int64)
+    return (input.unsqueeze(-1) == _F.arange(num_classes, device=input.device)).to(_C.int64)
 
 
 def pad(input, pad, mode="constant", value=0.0):
@@ -142,7 +142,7 @@ def pad(input, pad, mode="constant", value=0.0):
             if count:
                 shape = list(input.shape)
                 shape[dim] = count
-                block = _F.full(shape, value, dtype=input.dtype)
+                block = _F.full(shape, value, dtype=input.dtype, device=input.device)
                 parts = [block, *parts] if before else [*parts, block]
         input = _F.cat(parts, dim) if len(parts) > 1 else input
     return input
@@ -165,7 +165,7 @@ def scaled_dot_product_attention(query, key, value, attn_mask=None, dropout_p=0.
     scale = 1 / math.sqrt(query.size(-1)) if scale is None else scale
     scores = (query * scale) @ key.transpose(-2, -1)
     if is_causal:
-        attn_mask = composed.tril(_F.ones([query.size(-2), key.size(-2)])) != 0
+        attn_mask = composed.tril(_F.ones([query.size(-2), key.size(-2)], device=query.device)) != 0
     if attn_mask is not None:
         scores = scores.masked_fill(_F.logical_not(attn_mask), -math.inf) if attn_mask.dtype is _C.bool else scores + attn_mask
     return dropout(safe_softmax(scores, -1), dropout_p, dropout_p > 0) @ value

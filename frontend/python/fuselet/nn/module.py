@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import builtins
 import collections
 import itertools
 
@@ -264,18 +265,19 @@ class Module:
                     module._buffers[name] = change(b)
         return self
 
-    def to(self, *args, dtype=None, device=None, **kwargs):
+    def to(self, *args, dtype=None, device=None, non_blocking=False, **kwargs):
         """Floating parameters and buffers with another dtype; everything on another device."""
         for given in args:
             if isinstance(given, Tensor):
                 dtype, device = given.dtype, given.device
             elif isinstance(given, _C.dtype):
                 dtype = given
-            elif isinstance(given, (str, _C.device)):
+            elif isinstance(given, (str, _C.device, builtins.int)) and not isinstance(given, builtins.bool):
                 device = given
         if dtype is not None and not dtype.is_floating_point:
             raise TypeError(f"Module.to: expected a floating dtype, got {dtype}")
-        return self._convert(lambda t: t.to(device=device, dtype=dtype if t.is_floating_point() else None))
+        return self._convert(lambda t: t.to(device=device, dtype=dtype if t.is_floating_point() else None,
+                                            non_blocking=non_blocking))
 
     def float(self):
         """to(float32)."""
@@ -298,8 +300,8 @@ class Module:
         return self.to("cpu")
 
     def cuda(self, device=None):
-        """to("cuda")."""
-        return self.to("cuda")
+        """to() a CUDA device, the current one by default."""
+        return self.to("cuda" if device is None else device)
 
     # ---- hooks
     def register_forward_hook(self, hook):

@@ -163,7 +163,7 @@ class Optimizer:
         return {"state": state, "param_groups": groups}
 
     def load_state_dict(self, state_dict):
-        """Takes over a state; every state tensor keeps its own dtype. Nothing changes unless all of it fits."""
+        """Takes over a state; every state tensor keeps its own dtype and goes to its parameter's device. Nothing changes unless all of it fits."""
         groups, saved = self.param_groups, state_dict["param_groups"]
         if [len(g["params"]) for g in groups] != [len(g["params"]) for g in saved]:
             raise ValueError(f"{type(self).__name__}.load_state_dict: the groups have other numbers of parameters")
@@ -180,7 +180,7 @@ class Optimizer:
                     if tuple(value.shape) != tuple(p.shape):
                         raise ValueError(f"{type(self).__name__}.load_state_dict: {name} of parameter {i} has shape "
                                          f"{list(value.shape)}, the parameter {list(p.shape)}")
-                    value = value.detach().clone()
+                    value = value.detach().to(device=p.device, copy=True)
                 elif name == "step":
                     # Parameters of one group that have taken as many steps share a cell again.
                     at = next(k for k, g in enumerate(saved) if i in g["params"])

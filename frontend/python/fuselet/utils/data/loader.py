@@ -86,8 +86,23 @@ def default_collate(batch):
     raise TypeError(f"default_collate: no way to make a batch of {type(first).__name__}; pass collate_fn")
 
 
+def _pinned(batch):
+    """The batch with its tensors in pinned memory."""
+    if isinstance(batch, Tensor):
+        return batch.pin_memory()
+    if isinstance(batch, dict):
+        return {key: _pinned(value) for key, value in batch.items()}
+    if isinstance(batch, tuple) and hasattr(batch, "_fields"):
+        return type(batch)(*map(_pinned, batch))
+    if isinstance(batch, (tuple, list)):
+        return type(batch)(map(_pinned, batch))
+    return batch
+
+
 class DataLoader:
-    """Iterates over batches. num_workers threads make them ahead; their order stays."""
+    """Iterates over batches. num_workers threads make them ahead; their order stays.
+
+    pin_memory: batches lie in pinned memory where there is a CUDA device, for .to(device, non_blocking=True)."""
 
     def __init__(self, dataset, batch_size=1, shuffle=False, sampler=None, batch_sampler=None, num_workers=0, collate_fn=None,
                  pin_memory=False, drop_last=False, timeout=0, worker_init_fn=None, generator=None, prefetch_factor=2,
@@ -102,6 +117,7 @@ class DataLoader:
         self.num_workers, self.prefetch_factor = num_workers, prefetch_factor
         self.collate_fn = collate_fn or default_collate
         self.generator = generator
+        self.pin_memory = pin_memory
         self.sampler = sampler or (RandomSampler(dataset, generator) if shuffle else SequentialSampler(dataset))
         self.batch_sampler = batch_sampler or BatchSampler(self.sampler, batch_size, drop_last)
 
@@ -109,6 +125,10 @@ class DataLoader:
         return len(self.batch_sampler)
 
     def _load(self, indices):
+        batch = self._collated(indices)
+        return _pinned(batch) if self.pin_memory and _C.cuda.is_available() else batch
+
+    def _collated(self, indices):
         whole = type(self.dataset) is TensorDataset and self.collate_fn is default_collate
         if whole:
             return list(self.dataset.__getitems__(tensor(indices, dtype=_C.int64)))

@@ -1,10 +1,10 @@
-#include "backends/cpu/codegen/prelude_text.h"
+#include "backends/codegen/prelude_text.h"
 
 #include <cstring>
 
 #include "core/error.h"
 
-namespace fuselet::cpu::codegen {
+namespace fuselet::codegen {
 
 const PreludeFormula& prelude_formula(const char* name) {
   for (const PreludeFormula* f = kPreludeFormulas; f->name; ++f) {
@@ -28,4 +28,4 @@ std::string prelude_text(const std::set<std::string>& files) {
   return text;
 }
 
-}  // namespace fuselet::cpu::codegen
+}  // namespace fuselet::codegen

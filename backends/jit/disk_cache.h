@@ -6,9 +6,9 @@
 #include <optional>
 #include <string>
 
-#include "backends/cpu/jit/cache_key.h"
+#include "backends/jit/cache_key.h"
 
-namespace fuselet::cpu::jit {
+namespace fuselet::jit {
 
 // Empty if the environment names none.
 std::string cache_folder();
@@ -18,8 +18,10 @@ std::optional<std::string> find_on_disk(const CacheKey& key);
 // Empty, or why it could not be stored.
 std::string store_on_disk(const CacheKey& key, const std::string& object);
 // An empty folder for a compilation, in the cache or else in TMPDIR; empty if neither can be written.
-std::string make_work_folder();
-// Keeps a source that does not compile, with what the compiler said; returns where, empty if nowhere.
-std::string keep_failure(const CacheKey& key, const std::string& source, const std::string& messages);
+std::string make_work_folder(const char* folder);
+// Keeps a source that does not compile, with the flags and what the compiler said; returns where, empty if nowhere.
+// `extension`: of the source, ".cpp".
+std::string keep_failure(const CacheKey& key, const char* extension, const std::string& source,
+                         const std::string& messages);
 
-}  // namespace fuselet::cpu::jit
+}  // namespace fuselet::jit

@@ -1,8 +1,8 @@
-#include "backends/cpu/jit/cache_key.h"
+#include "backends/jit/cache_key.h"
 
 #include <cstdio>
 
-namespace fuselet::cpu::jit {
+namespace fuselet::jit {
 
 uint64_t hash_bytes(const void* data, size_t bytes, uint64_t start) {
   uint64_t hash = 0xcbf29ce484222325u ^ start;
@@ -36,13 +36,10 @@ std::string without_comments(const std::string& source) {
   return text;
 }
 
-CacheKey make_key(const Toolchain& toolchain, const std::string& source) {
-  CacheKey key;
-  key.text = "interface " + std::to_string(kInterfaceVersion) + "\n" + toolchain.identity + "\n";
-  for (const std::string& flag : flags()) key.text += flag + " ";
-  key.text += "\n" + processor() + "\n" + without_comments(source);
+CacheKey make_key(const char* folder, const std::string& settings, const std::string& source) {
+  CacheKey key{folder, settings + "\n" + without_comments(source), {}};
   for (uint64_t i = 0; i < 2; ++i) key.hash[i] = hash_bytes(key.text.data(), key.text.size(), i * 0x9e3779b97f4a7c15u);
   return key;
 }
 
-}  // namespace fuselet::cpu::jit
+}  // namespace fuselet::jit

@@ -1,4 +1,4 @@
-#include "backends/cpu/jit/disk_cache.h"
+#include "backends/jit/disk_cache.h"
 
 #include <dirent.h>
 #include <fcntl.h>
@@ -13,8 +13,9 @@
 #include <ctime>
 #include <filesystem>
 #include <mutex>
+#include <set>
 
-namespace fuselet::cpu::jit {
+namespace fuselet::jit {
 namespace {
 
 constexpr const char* kTemporary = ".writing-";
@@ -108,9 +109,17 @@ void sweep(const std::string& folder) {
   closedir(entries);
 }
 
-std::string entry_folder() {
+std::string entry_folder(const char* name) {
   const std::string folder = cache_folder();
-  return folder.empty() ? "" : folder + "/cpu";
+  return folder.empty() ? "" : folder + "/" + name;
+}
+
+// Once a process and folder.
+void sweep_once(const std::string& folder) {
+  static std::mutex mutex;
+  static std::set<std::string> swept;
+  std::lock_guard lock(mutex);
+  if (swept.insert(folder).second) sweep(folder);
 }
 
 }  // namespace
@@ -127,7 +136,7 @@ std::string cache_folder() {
 }
 
 std::optional<std::string> find_on_disk(const CacheKey& key) {
-  const std::string folder = entry_folder();
+  const std::string folder = entry_folder(key.folder);
   if (folder.empty()) return std::nullopt;
   std::optional<std::string> bytes = read_file(folder + "/" + key.name());
   Trailer trailer;
@@ -145,11 +154,10 @@ std::optional<std::string> find_on_disk(const CacheKey& key) {
 }
 
 std::string store_on_disk(const CacheKey& key, const std::string& object) {
-  const std::string folder = entry_folder();
+  const std::string folder = entry_folder(key.folder);
   if (folder.empty()) return "neither FUSELET_CACHE_DIR nor HOME is set";
   if (!make_folders(folder)) return folder + " cannot be made";
-  static std::once_flag swept;
-  std::call_once(swept, [&] { sweep(folder); });
+  sweep_once(folder);
   Trailer trailer{{}, object.size(), key.text.size(), checksum_of(object, key.text)};
   std::memcpy(trailer.magic, kMagic, sizeof trailer.magic);
   const std::string problem = replace_file(
@@ -157,22 +165,22 @@ std::string store_on_disk(const CacheKey& key, const std::string& object) {
   return problem.empty() ? "" : folder + ": " + problem;
 }
 
-std::string make_work_folder() {
+std::string make_work_folder(const char* folder) {
   const char* tmp = std::getenv("TMPDIR");
-  std::string inside = entry_folder() + "/" + kTemporary + "XXXXXX";
-  if (!entry_folder().empty() && make_folders(entry_folder()) && mkdtemp(inside.data())) return inside;
+  const std::string entries = entry_folder(folder);
+  std::string inside = entries + "/" + kTemporary + "XXXXXX";
+  if (!entries.empty() && make_folders(entries) && mkdtemp(inside.data())) return inside;
   std::string outside = std::string(tmp && *tmp ? tmp : "/tmp") + "/fuselet-XXXXXX";
   return mkdtemp(outside.data()) ? outside : "";
 }
 
-std::string keep_failure(const CacheKey& key, const std::string& source, const std::string& messages) {
+std::string keep_failure(const CacheKey& key, const char* extension, const std::string& source,
+                         const std::string& messages) {
   const std::string folder = cache_folder() + "/failed";
   if (cache_folder().empty() || !make_folders(folder)) return "";
-  if (!replace_file(folder, key.name() + ".cpp", source).empty()) return "";
-  std::string command;
-  for (const std::string& flag : flags()) command += " " + flag;
-  replace_file(folder, key.name() + ".log", "flags:" + command + "\n" + messages);
-  return folder + "/" + key.name() + ".cpp";
+  if (!replace_file(folder, key.name() + extension, source).empty()) return "";
+  replace_file(folder, key.name() + ".log", messages);
+  return folder + "/" + key.name() + extension;
 }
 
-}  // namespace fuselet::cpu::jit
+}  // namespace fuselet::jit

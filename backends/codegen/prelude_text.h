@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-namespace fuselet::cpu::codegen {
+namespace fuselet::codegen {
 
 struct PreludeFile {
   const char* name;
@@ -28,4 +28,4 @@ const PreludeFormula& prelude_formula(const char* name);
 // The text of the named files and of all that they need.
 std::string prelude_text(const std::set<std::string>& files);
 
-}  // namespace fuselet::cpu::codegen
+}  // namespace fuselet::codegen

@@ -1,0 +1,39 @@
+#include "backends/cuda/kernels.h"
+
+#include <array>
+
+#include "backends/cuda/eager/reduce_dims.h"
+
+namespace fuselet::cuda {
+namespace {
+
+struct Tables {
+  std::array<Kernel, kNumOps> kernels{};
+  std::array<bool, kNumOps> own{};
+
+  void add(OpId op, Kernel kernel) {
+    kernels[static_cast<size_t>(op)] = kernel;
+    own[static_cast<size_t>(op)] = true;
+  }
+  // Generated where a loop nest computes the call; this is for calls that none does.
+  void add_otherwise(OpId op, Kernel kernel) { kernels[static_cast<size_t>(op)] = kernel; }
+
+  Tables() {
+    add(OpId::empty, [](const Call&) {});
+    add_otherwise(OpId::sum, reduce_separate_dims);
+    add_otherwise(OpId::amax, reduce_separate_dims);
+    add_otherwise(OpId::amin, reduce_separate_dims);
+  }
+};
+
+const Tables& tables() {
+  static const Tables* tables = new Tables;
+  return *tables;
+}
+
+}  // namespace
+
+const Kernel* kernel_table() { return tables().kernels.data(); }
+bool has_own_kernel(const Op& op) { return tables().own[static_cast<size_t>(op.id)]; }
+
+}  // namespace fuselet::cuda
