@@ -11,6 +11,10 @@ if(SKBUILD)
 endif()
 
 install(TARGETS fuselet EXPORT fuselet_targets LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR})
+# The simulated device lies beside libfuselet.so, which opens it by name.
+if(TARGET fuselet_cuda_sim)
+  install(TARGETS fuselet_cuda_sim LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR})
+endif()
 install(EXPORT fuselet_targets NAMESPACE fuselet:: DESTINATION ${FUSELET_PACKAGE_DIR}
   FILE fuseletTargets.cmake)
 

@@ -39,6 +39,11 @@ if(SKBUILD)
   install(TARGETS fuselet_python fuselet LIBRARY DESTINATION fuselet COMPONENT python)
   install(FILES ${PROJECT_SOURCE_DIR}/frontend/python/fuselet/__init__.pyi DESTINATION fuselet
           COMPONENT python)
+  if(TARGET fuselet_cuda_sim)
+    # Opened at run time, so nothing links it: the wheel builds fuselet_python alone.
+    add_dependencies(fuselet_python fuselet_cuda_sim)
+    install(TARGETS fuselet_cuda_sim LIBRARY DESTINATION fuselet COMPONENT python)
+  endif()
 else()
   set_target_properties(fuselet_python PROPERTIES
     LIBRARY_OUTPUT_DIRECTORY ${PROJECT_SOURCE_DIR}/frontend/python/fuselet)

@@ -18,7 +18,7 @@ struct Settings {
   bool strict = true;
   // FUSELET_SIM_MEMORY, in bytes.
   size_t memory = size_t{1} << 30;
-  // FUSELET_SIM_STEPS: basic blocks that one thread of a kernel may run (checked kernels only). 2^26 take about 0.3 s.
+  // FUSELET_SIM_STEPS: basic blocks that one thread of a kernel may run (checked kernels only). 2^26 take about 2 s.
   uint64_t steps = uint64_t{1} << 26;
   // Oldest first: work is late, as on a device, and in the order of the program, so a failure is easy to follow. What
   // another order would reveal, the hazard check reports in any order.

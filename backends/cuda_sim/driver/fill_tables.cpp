@@ -3,6 +3,7 @@
 
 #include "backends/cuda_sim/driver/test_access.h"
 #include "backends/cuda_sim/memory/device_memory.h"
+#include "backends/cuda_sim/order/operation.h"
 #include "backends/cuda_sim/report/report.h"
 #include "backends/cuda_sim/settings.h"
 
@@ -30,6 +31,8 @@ FUSELET_SIM_EXPORT const char* fuselet_cuda_sim_report_text(int i) {
 
 FUSELET_SIM_EXPORT void fuselet_cuda_sim_clear_reports() {
   Call call(Call::kNothing);
+  // What the error kept from running is past.
+  if (simulator().sticky != kSuccess) wait_for_all();
   clear_reports();
 }
 

@@ -26,7 +26,7 @@ struct Allocation {
   // Of the run with this number: the hull of the bytes read and written ([0] and [1]).
   uint64_t run[2] = {0, 0};
   uint64_t low[2] = {0, 0}, high[2] = {0, 0};
-  std::vector<Use> uses;  // of earlier runs
+  UseHistory history;  // of a block of cuMemAlloc: the uses of it and its parts
 
   bool is_part() const { return block != nullptr; }
   bool was_alive(uint64_t when) const { return born <= when && when < died; }

@@ -114,8 +114,11 @@ void begin_run(Place place, uint64_t sequence, uint64_t captured_until, std::sha
 void end_run() {
   for (Allocation* a : touched())
     for (bool is_write : {false, true})
-      if (a->run[is_write] == g_run.number && a->low[is_write] < a->high[is_write])
-        add_use(*a, {g_run.place, is_write, a->low[is_write], a->high[is_write], g_run.what});
+      if (a->run[is_write] == g_run.number && a->low[is_write] < a->high[is_write]) {
+        Allocation& block = a->is_part() ? *a->block : *a;
+        Use use{g_run.place, is_write, a->low[is_write], a->high[is_write], g_run.what};
+        block.history.add(use, *a, block.start, block.end);
+      }
   touched().clear();
   g_run = {};
 }

@@ -32,10 +32,8 @@ void give_granules(Allocation& allocation) {
     if (before == nullptr) continue;
     // A block of cuMemAlloc stays reachable through its parts.
     bool is_own_block = before == allocation.block;
-    if (!is_own_block && (allocation.predecessors.empty() || allocation.predecessors.back() != before)) {
+    if (!is_own_block && (allocation.predecessors.empty() || allocation.predecessors.back() != before))
       allocation.predecessors.push_back(before);
-      inherit_uses(allocation, *before);
-    }
     if (--before->granules == 0 && before->is_part()) displaced().push_back(before);
   }
   allocation.granules = past_granule(allocation) - first_granule(allocation);

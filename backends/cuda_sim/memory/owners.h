@@ -4,7 +4,7 @@
 
 namespace fuselet::cuda::sim {
 
-// Makes it the owner of its granules; the owners before become its predecessors, and their uses its own.
+// Makes it the owner of its granules; the owners before become its predecessors.
 void give_granules(Allocation& allocation);
 // A live announced part that overlaps it; null if there is none.
 const Allocation* living_part(const Allocation& allocation);

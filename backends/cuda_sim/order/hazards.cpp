@@ -22,13 +22,17 @@ bool happened_before(const Place& earlier, const Place& later) {
   return earlier.tick <= later.clock->of(earlier.stream);
 }
 
-bool same_line_of_work(const Place& a, const Place& b) {
-  return a.stream == b.stream && a.graph_launch == 0 && b.graph_launch == 0;
+constexpr uint64_t kMostBuckets = 32;            // that a use of all of a block is kept in
+constexpr uint64_t kSmallestBucket = 64 * 1024;  // bytes
+
+// The stream alone orders them: they are not nodes of one launch.
+bool ordered_by_stream(const Place& a, const Place& b) {
+  return a.stream == b.stream && (a.graph_launch == 0 || a.graph_launch != b.graph_launch);
 }
 
 // Whoever conflicts with `older` conflicts with `newer`, a later one of the same stream.
 bool makes_superfluous(const Use& newer, const Use& older) {
-  return same_line_of_work(newer.place, older.place) && newer.low <= older.low && newer.high >= older.high &&
+  return ordered_by_stream(newer.place, older.place) && newer.low <= older.low && newer.high >= older.high &&
          newer.is_write >= older.is_write;
 }
 
@@ -50,24 +54,24 @@ void Clock::merge(const Clock& other) {
     if (other.ticks[s] != 0) set(s, other.ticks[s]);
 }
 
-void add_use(Allocation& allocation, Use use) {
-  auto& uses = allocation.uses;
-  std::erase_if(uses, [&](const Use& old) { return is_settled(old.place) || makes_superfluous(use, old); });
-  for (const Use& old : uses) {
-    if (!(old.is_write || use.is_write) || old.high <= use.low || use.high <= old.low) continue;
-    if (happened_before(old.place, use.place)) continue;
-    report_finding("hazard: " + text_of(use) + " " + describe(allocation) + ", which " + text_of(old) +
-                   "; no event or synchronisation orders the two");
-    break;
+void UseHistory::add(const Use& use, const Allocation& memory, uint64_t begin, uint64_t end) {
+  uint64_t bucket_bytes = std::max(kSmallestBucket, (end - begin) / kMostBuckets + 1);
+  if (buckets_.empty()) buckets_.resize((end - begin) / bucket_bytes + 1);
+  bool is_reported = false;
+  for (uint64_t b = (use.low - begin) / bucket_bytes; b <= (use.high - 1 - begin) / bucket_bytes; ++b) {
+    auto& uses = buckets_[b];
+    std::erase_if(uses, [&](const Use& old) { return is_settled(old.place) || makes_superfluous(use, old); });
+    for (const Use& old : uses) {
+      if (is_reported || !(old.is_write || use.is_write) || old.high <= use.low || use.high <= old.low) continue;
+      if (happened_before(old.place, use.place)) continue;
+      report_finding("hazard: " + text_of(use) + " " + describe(memory) + ", whose bytes " + text_of(old) +
+                     "; no event or synchronisation orders the two");
+      is_reported = true;
+    }
+    uses.push_back(use);
   }
-  uses.push_back(std::move(use));
 }
 
 void settle(const Clock& clock) { settled().merge(clock); }
-
-void inherit_uses(Allocation& to, const Allocation& from) {
-  for (const Use& use : from.uses)
-    if (!is_settled(use.place) && use.low < to.end && to.start < use.high) to.uses.push_back(use);
-}
 
 }  // namespace fuselet::cuda::sim

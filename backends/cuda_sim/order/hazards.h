@@ -38,12 +38,19 @@ struct Use {
   std::shared_ptr<const std::string> what;  // "kernel softmax", "copy to the host"
 };
 
-// Compares the run's use with earlier ones of the allocation, reports hazards, and keeps it.
-void add_use(Allocation& allocation, Use use);
+// The uses of one block of cuMemAlloc, whoever owned its bytes at the time. They lie in buckets by address, so that a
+// use meets few others.
+class UseHistory {
+ public:
+  // Compares the use with earlier ones, reports a hazard, and keeps it. `memory` and [begin, end) are what it belongs
+  // to and the block.
+  void add(const Use& use, const Allocation& memory, uint64_t begin, uint64_t end);
+
+ private:
+  std::vector<std::vector<Use>> buckets_;
+};
 
 // Uses that this clock covers happened before everything that is yet to run; they are dropped as they are met.
 void settle(const Clock& clock);
-// Memory goes from one allocation to another: the uses of the bytes they share.
-void inherit_uses(Allocation& to, const Allocation& from);
 
 }  // namespace fuselet::cuda::sim

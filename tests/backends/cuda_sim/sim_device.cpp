@@ -2,7 +2,9 @@
 
 #include <dlfcn.h>
 
+#include <cstdlib>
 #include <sstream>
+#include <stdexcept>
 
 namespace fuselet::cuda::sim_test {
 
@@ -12,7 +14,8 @@ struct Library {
   void* handle;
   DriverApi driver{};
   NvrtcApi nvrtc{};
-  Library() : handle(dlopen(FUSELET_SIM_LIBRARY, RTLD_NOW | RTLD_LOCAL)) {
+  // The endless loop of the tests ends soon.
+  Library() : handle((setenv("FUSELET_SIM_STEPS", "1000000", 1), dlopen(FUSELET_SIM_LIBRARY, RTLD_NOW | RTLD_LOCAL))) {
     if (handle == nullptr) throw std::runtime_error(dlerror());
     auto fill = reinterpret_cast<FillTables>(dlsym(handle, kSimulatorEntry));
     if (fill(&driver, &nvrtc) != 0) throw std::runtime_error("the tables cannot be filled");
