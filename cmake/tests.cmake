@@ -50,6 +50,14 @@ foreach(folder core autograd compiler backends frontend)
   set_tests_properties(${folder} PROPERTIES LABELS host TIMEOUT ${FUSELET_TEST_TIMEOUT})
 endforeach()
 
+# Where a CUDA toolkit has them, its headers check our declarations of its libraries.
+find_path(FUSELET_CUDA_HEADERS cuda.h HINTS ENV CUDA_HOME ENV CUDA_PATH
+  PATHS /usr/local/cuda /usr/local/cuda-13.0 /usr/local/cuda-12.8 PATH_SUFFIXES include)
+if(FUSELET_CUDA_HEADERS)
+  file(GLOB abi_tests CONFIGURE_DEPENDS ${tests_dir}/backends/cuda/*_abi_test.cpp)
+  set_source_files_properties(${abi_tests} PROPERTIES COMPILE_OPTIONS "-idirafter;${FUSELET_CUDA_HEADERS}")
+endif()
+
 # The simulated device alone: it and its tests link nothing of fuselet.
 if(TARGET fuselet_cuda_sim)
   file(GLOB sources CONFIGURE_DEPENDS ${tests_dir}/backends/cuda_sim/*.cpp)

@@ -8,6 +8,7 @@
 #include "core/device.h"
 #include "core/dtype.h"
 #include "core/error.h"
+#include "core/matmul_precision.h"
 
 namespace fuselet {
 
@@ -24,6 +25,7 @@ struct DispatchState {
   // Bit i set: layer i (see core/dispatch.h) takes part in calls of this thread.
   uint8_t layers = 0;
   DType default_dtype = DType::Float32;
+  MatmulPrecision float32_matmul = MatmulPrecision::Highest;
   Device default_device;
   // The device that "cuda" means, and for each device the stream that operators run on (null: the device's default
   // one); the backend knows what they point at.

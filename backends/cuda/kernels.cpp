@@ -2,7 +2,10 @@
 
 #include <array>
 
+#include "backends/cuda/contractions.h"
+#include "backends/cuda/convolution.h"
 #include "backends/cuda/eager/reduce_dims.h"
+#include "backends/cuda/pooling.h"
 
 namespace fuselet::cuda {
 namespace {
@@ -20,6 +23,13 @@ struct Tables {
 
   Tables() {
     add(OpId::empty, [](const Call&) {});
+    add(OpId::matmul, matmul);
+    add(OpId::addmm, addmm);
+    add(OpId::linear, linear);
+    add(OpId::conv2d, conv2d);
+    add(OpId::conv2d_input_grad, conv2d_input_grad);
+    add(OpId::conv2d_weight_grad, conv2d_weight_grad);
+    add(OpId::max_pool2d_with_indices, max_pool2d_with_indices);
     add_otherwise(OpId::sum, reduce_separate_dims);
     add_otherwise(OpId::amax, reduce_separate_dims);
     add_otherwise(OpId::amin, reduce_separate_dims);

@@ -312,6 +312,9 @@ std::string difference(const Step& step, const Asked& asked, const Handles& hand
     return concat("the default dtype is ", name_of(asked.ambient.default_dtype), ", was ",
                   name_of(step.ambient.default_dtype));
   if (!(step.ambient.default_device == asked.ambient.default_device)) return "another default device";
+  if (step.ambient.float32_matmul != asked.ambient.float32_matmul)
+    return concat("the float32 matmul precision is ", name_of(asked.ambient.float32_matmul), ", was ",
+                  name_of(step.ambient.float32_matmul));
   Handles trial = handles;
   std::vector<double> numbers(static_cast<size_t>(step.first_scalar));
   Comparison compare(step, trial, numbers);

@@ -6,7 +6,7 @@ namespace fuselet::match {
 
 Ambient ambient_now() {
   const DispatchState& s = dispatch_state();
-  return {s.grad_enabled, s.default_dtype, s.default_device};
+  return {s.grad_enabled, s.default_dtype, s.default_device, s.float32_matmul};
 }
 
 TensorForm form_of(const Tensor& t) {

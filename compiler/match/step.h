@@ -23,6 +23,7 @@ struct Ambient {
   bool grad_enabled = true;
   DType default_dtype = DType::Float32;
   Device default_device;
+  MatmulPrecision float32_matmul = MatmulPrecision::Highest;
   friend bool operator==(const Ambient&, const Ambient&) = default;
 };
 

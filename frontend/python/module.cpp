@@ -76,6 +76,9 @@ void add_settings(py::module_& m) {
     dispatch_state().default_dtype = t;
   });
   m.def("promote_types", [](DType a, DType b) { return promote(a, b); });
+  m.def("set_float32_matmul_precision",
+        [](const std::string& precision) { fuselet::set_float32_matmul_precision(precision); });
+  m.def("get_float32_matmul_precision", [] { return std::string(name_of(fuselet::float32_matmul_precision())); });
   m.def("get_num_threads", [] { return fuselet::get_num_threads(); });
   m.def("set_num_threads", [](int n) {
     FUSELET_CHECK(n > 0, "set_num_threads: expected a positive number, got ", n);

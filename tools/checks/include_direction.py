@@ -42,8 +42,8 @@ def _judge(path, quote, header):
         return f"{own} must not include {target}: {header}"
     backend = _concrete_backend(header)
     inside = backend in (None, _concrete_backend(path), SURFACES.get(path))
-    if not inside and path != REGISTRY and own != "tests" \
-            and (_concrete_backend(path), header) != SEAM:
+    inside = inside or (_concrete_backend(path), header) == SEAM
+    if not inside and path != REGISTRY and own != "tests":
         return f"only {REGISTRY} names a concrete backend: {header}"
     return None
 

@@ -63,9 +63,22 @@ def set_rng_state(state):
     default_generator.set_state(tuple(s & ((1 << 64) - 1) for s in numbers))
 
 
+def set_float32_matmul_precision(precision):
+    """How CUDA devices multiply float32 matrices: 'highest' (the default) in float32 throughout; 'high' or 'medium' with
+    factors rounded to TF32, 10 bits of mantissa, and sums in float32. A setting of the calling thread, as grad mode is.
+    Products on the CPU and of other dtypes do not depend on it. RuntimeError for another text, and inside a compiled
+    function."""
+    _C.set_float32_matmul_precision(precision)
+
+
+def get_float32_matmul_precision():
+    """'highest', 'high' or 'medium'; see set_float32_matmul_precision."""
+    return _C.get_float32_matmul_precision()
+
+
 _C._install_line_hook(_os.path.dirname(_os.path.abspath(__file__)) + _os.sep)
 
-from . import autograd, compiler, cuda, nn, optim, utils  # noqa: E402
+from . import autograd, backends, compiler, cuda, nn, optim, utils  # noqa: E402
 from .compiling import compile  # noqa: E402
 from .saving import load, save  # noqa: E402
 

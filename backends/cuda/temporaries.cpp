@@ -1,0 +1,36 @@
+#include "backends/cuda/temporaries.h"
+
+#include "backends/cuda/driver/load_driver.h"
+#include "backends/cuda/driver/result.h"
+#include "backends/cuda/streams/stream.h"
+
+namespace fuselet::cuda {
+
+Tensor new_tensor(DimsView sizes, DType dtype, Device device) {
+  const auto bytes = static_cast<size_t>(numel_of(sizes).word()) * size_of(dtype);
+  return Tensor(make_intrusive<TensorImpl>(make_intrusive<Storage>(bytes, device), Dims(sizes),
+                                           contiguous_strides(sizes), 0, dtype));
+}
+
+Tensor view_of(const Tensor& t, Dims sizes, Dims strides, int64_t offset) {
+  return Tensor(make_intrusive<TensorImpl>(t.impl()->storage(), std::move(sizes), std::move(strides),
+                                           t.impl()->offset() + offset, t.dtype()));
+}
+
+Tensor dense(const Tensor& t, DType dtype) {
+  if (t.is_contiguous() && t.dtype() == dtype) return t;
+  Tensor copy = new_tensor(t.sizes(), dtype, t.device());
+  copy_into(copy, t);
+  return copy;
+}
+
+void fill_zero(const Tensor& t) {
+  const auto bytes = static_cast<size_t>(t.numel()) * size_of(t.dtype());
+  if (bytes == 0) return;
+  make_current(t.device().index);
+  check(driver().cuMemsetD8Async(address_of(t), 0, bytes, current_stream_handle(t.device().index)), "cuMemsetD8Async");
+}
+
+unsigned long long address_of(const Tensor& t) { return reinterpret_cast<uintptr_t>(t.impl()->data()); }
+
+}  // namespace fuselet::cuda

@@ -1,0 +1,5 @@
+"""Settings of the backends."""
+
+from . import cuda
+
+__all__ = ["cuda"]
