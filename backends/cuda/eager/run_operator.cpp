@@ -112,6 +112,7 @@ RunOutputs run_call(const Call& call, Device device, const TensorMeta* metas, Op
     PauseRecordingGuard outside;
     CompileOptions options;
     options.numerics = Numerics::Exact;
+    options.keep_memory = false;  // of thousands of executables, each a few bytes
     executable = compile_graph(graph_of(call, device, metas, key), options);
     cache().put(key.text, executable);
   }
