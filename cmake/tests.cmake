@@ -67,7 +67,11 @@ if(TARGET fuselet_cuda_sim)
     FUSELET_GENERATED_DIR="${FUSELET_GENERATED_DIR}" FUSELET_SIM_LIBRARY="$<TARGET_FILE:fuselet_cuda_sim>")
   add_dependencies(test_cuda_sim fuselet_cuda_sim fuselet_generate)
   add_test(NAME cuda_sim COMMAND test_cuda_sim)
-  set_tests_properties(cuda_sim PROPERTIES LABELS "host;sim" TIMEOUT ${FUSELET_TEST_TIMEOUT})
+  # The rest of the tests plants faults that only checked kernels show.
+  add_test(NAME cuda_sim_unchecked
+    COMMAND test_cuda_sim --source-file=*clean_kernels_test.cpp,*device_test.cpp,*/unchecked_test.cpp)
+  set_tests_properties(cuda_sim cuda_sim_unchecked PROPERTIES LABELS "host;sim" TIMEOUT ${FUSELET_TEST_TIMEOUT})
+  set_tests_properties(cuda_sim_unchecked PROPERTIES ENVIRONMENT FUSELET_SIM_CHECK=0)
 endif()
 
 file(GLOB bench_sources CONFIGURE_DEPENDS ${tests_dir}/perf/*.cpp)
