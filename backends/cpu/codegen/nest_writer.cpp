@@ -2,9 +2,9 @@
 
 #include <algorithm>
 
-#include "backends/cpu/codegen/native_vectors.h"
 #include "backends/codegen/column_sums.h"
 #include "backends/codegen/prelude_text.h"
+#include "backends/cpu/codegen/native_vectors.h"
 #include "core/error.h"
 
 namespace fuselet::cpu::codegen {
@@ -23,8 +23,7 @@ int choose_width(const kernel::Nest& nest) {
   int bytes = 4;
   for (const Statement& s : nest.body) {
     if (!(s.varies >> last & 1) && s.kind != Kind::Reduce) continue;
-    for (DType t : {s.kind == Kind::Reduce ? accumulator(s) : s.dtype,
-                    s.kind == Kind::Formula ? s.compute : s.dtype}) {
+    for (DType t : {s.kind == Kind::Reduce ? accumulator(s) : s.dtype, s.kind == Kind::Formula ? s.compute : s.dtype}) {
       if (t == DType::Float64 || (!is_float(t) && t != DType::Bool)) bytes = 8;
     }
   }

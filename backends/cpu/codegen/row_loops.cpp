@@ -81,8 +81,7 @@ void RowLoops::body(const Pass& pass, bool chunks) {
     const Statement& s = w_.at(i);
     const std::string value = w_.lanes_of(s.args[0], accumulator(s)), number = std::to_string(i);
     if (is_column_sum(w_.nest(), s)) {
-      w_.line("add_to_sums<" + std::string(combine_name(s)) + ">(lanes, sums_" + number + " + j, " + value +
-              ");");
+      w_.line("add_to_sums<" + std::string(combine_name(s)) + ">(lanes, sums_" + number + " + j, " + value + ");");
     } else if (chunks) {
       w_.line("chunk_" + number + ".take(lanes, k, " + value + ");");
     }

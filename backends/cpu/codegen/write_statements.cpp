@@ -89,7 +89,8 @@ void NestWriter::scalar_statement(int i) {
       line("store_one(b_" + number + " + " + offset(i, 0, rank()) + ", " + name(s.args[0]) + ");" + note_text(s));
       return;
   }
-  line("[[maybe_unused]] const " + std::string(held_type(s.dtype)) + " " + name(i) + " = " + value + ";" + note_text(s));
+  line("[[maybe_unused]] const " + std::string(held_type(s.dtype)) + " " + name(i) + " = " + value + ";" +
+       note_text(s));
 }
 
 void NestWriter::vector_statement(int i) {

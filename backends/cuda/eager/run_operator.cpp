@@ -30,8 +30,7 @@ TensorMeta meta_of(const Tensor& t) {
 ir::Graph graph_of(const Call& call, Device device, const TensorMeta* metas, const OperatorKey& key) {
   ir::Graph g;
   g.name = call.op->name;
-  for (const Tensor& t : key.inputs)
-    g.add_input(ir::InputKind::Argument, std::to_string(g.inputs.size()), meta_of(t));
+  for (const Tensor& t : key.inputs) g.add_input(ir::InputKind::Argument, std::to_string(g.inputs.size()), meta_of(t));
   size_t next = 0;
   auto value = [&] { return ir::ValueRef{g.inputs[static_cast<size_t>(key.order[next++])].value}; };
   std::vector<ir::GraphArg> args;

@@ -1,5 +1,5 @@
-// Every operator on a CUDA device, eager, against the double-precision reference: over all samples on a GPU, over some of
-// them on the simulated device (FUSELET_TEST_FULL=1: all).
+// Every operator on a CUDA device, eager, against the double-precision reference: over all samples on a GPU, over some
+// of them on the simulated device (FUSELET_TEST_FULL=1: all).
 #include <doctest/doctest.h>
 
 #include <atomic>
