@@ -9,6 +9,10 @@
 
 namespace fuselet::cpu::codegen {
 
+using fuselet::codegen::kPreludeFiles;
+using fuselet::codegen::prelude_formula;
+using fuselet::codegen::with_column_vectors;
+
 using kernel::Access;
 using kernel::Kind;
 using kernel::Statement;
