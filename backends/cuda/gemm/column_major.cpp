@@ -1,6 +1,7 @@
 #include "backends/cuda/gemm/column_major.h"
 
 #include <algorithm>
+#include <utility>
 
 namespace fuselet::cuda {
 namespace {

@@ -5,6 +5,7 @@
 //   D (m, n) by rows = A B   ->   D' (n, m) by columns = op(B) op(A)
 // On entry: reason_refused(desc) is nullptr and D is not empty.
 #pragma once
+#include <cstdint>
 #include <optional>
 
 #include "backends/cuda/gemm/gemm.h"

@@ -1,6 +1,7 @@
 #include "backends/cuda/gemm/cublaslt_gemm.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "backends/cuda/gemm/column_major.h"
 #include "core/error.h"

@@ -1,8 +1,8 @@
 #include "backends/cuda/gemm/host_gemm.h"
 
+#include <algorithm>
 #include <cmath>
-#include <cstddef>
-#include <type_traits>
+#include <vector>
 
 #include "backends/cuda/gemm/column_major.h"
 #include "core/element.h"

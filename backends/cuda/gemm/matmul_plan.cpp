@@ -1,6 +1,9 @@
 #include "backends/cuda/gemm/matmul_plan.h"
 
 #include <algorithm>
+#include <cstddef>
+#include <span>
+#include <utility>
 
 namespace fuselet::cuda {
 namespace {
