@@ -32,9 +32,9 @@ FUSELET_FN void sgd_update(const SgdNumbers<Scalar<V>>& s, V& p, V g, V& buffer)
 template <class S>
 struct AdamNumbers {
   S beta1, one_minus_beta1, beta2, one_minus_beta2, eps;
-  S step_size;        // lr / (1 - beta1^t)
-  S root_correction;  // sqrt(1 - beta2^t)
-  S decay;            // weight_decay, or with `decoupled` 1 - lr * weight_decay
+  S step_size;   // lr / (1 - beta1^t)
+  S root_scale;  // 1 / sqrt(1 - beta2^t)
+  S decay;       // weight_decay, or with `decoupled` 1 - lr * weight_decay
   bool has_decay, decoupled, maximize;
 };
 
@@ -50,7 +50,7 @@ FUSELET_FN void adam_update(const AdamNumbers<Scalar<V>>& s, V& p, V g, V& m, V&
   }
   m = m * s.beta1 + g * s.one_minus_beta1;
   v = v * s.beta2 + g * g * s.one_minus_beta2;
-  p = p - m * s.step_size / (sqrt(v) / s.root_correction + s.eps);
+  p = p - m * s.step_size / (sqrt(v) * s.root_scale + s.eps);
 }
 
 }  // namespace fuselet::formula
