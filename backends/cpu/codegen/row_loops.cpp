@@ -1,6 +1,7 @@
 #include "backends/cpu/codegen/row_loops.h"
 
 #include <algorithm>
+#include <set>
 
 #include "core/reduction_tree.h"
 
@@ -13,6 +14,10 @@ namespace {
 
 // Chunks of a row whose results an array holds; of longer rows a tree that grows.
 constexpr int64_t kHeldChunks = 64;
+
+// Bytes of a row: shorter ones the processor fetches ahead by itself, of longer ones the cache would lose the next row
+// again.
+constexpr int64_t kAheadFrom = 1024, kAheadTo = 16384;
 
 // The type of one lane.
 const char* lane_type(DType t) { return t == DType::Bool ? "int" : held_type(t); }
@@ -66,7 +71,42 @@ void RowLoops::scalars(int pass, bool with_stores) {
   }
 }
 
+// The last pass waits for memory, those before it work on what the cache holds. So one of them, the dearest, asks for
+// what the last one writes, and for the elements of the row below.
+bool RowLoops::has_time_to_fetch(const Pass& pass) const {
+  auto time = [&](const Pass& p) {
+    return std::count_if(p.body.begin(), p.body.end(), [&](int i) { return is_dear(w_.at(i)); });
+  };
+  const Pass *best = nullptr, *last = &passes_.passes.back();
+  for (const Pass& p : passes_.passes) {
+    if (&p != last && (!best || time(p) >= time(*best))) best = &p;
+  }
+  return &pass == best;
+}
+
+void RowLoops::fetch_ahead(const Pass& pass) {
+  const size_t rank = w_.rank();
+  if (rank < 2 || !has_time_to_fetch(pass)) return;
+  std::set<int> fetched;
+  for (const Pass& p : passes_.passes) {
+    for (int i : p.body) {
+      const Statement& s = w_.at(i);
+      if ((s.kind != Kind::Load && s.kind != Kind::Store) || s.access.strides[rank - 1] != 1) continue;
+      const bool below = s.kind == Kind::Load;
+      if (s.access.strides[rank - 2] == 0 || (!below && &p != &passes_.passes.back())) continue;
+      const int64_t bytes = w_.nest().dims.back() * static_cast<int64_t>(size_of(s.dtype));
+      if (bytes < kAheadFrom || bytes > kAheadTo || !fetched.insert(i).second) continue;
+      const std::string at = "at_" + std::to_string(i) + " + j";
+      w_.line(below ? "fetch_to_read(" + at + " + " + w_.group().number([i, rank](const PlacedNest& n) {
+        return n.nest->body[static_cast<size_t>(i)].access.strides[rank - 2];
+      }) + ");"
+                    : "fetch_to_write(" + at + ");");
+    }
+  }
+}
+
 void RowLoops::body(const Pass& pass, bool chunks) {
+  fetch_ahead(pass);
   for (int i : pass.reads) {
     const std::string type = w_.vector_type(w_.at(i).dtype);
     w_.line("const " + type + " " + w_.name(i) + " = kept<" + type + ">(kept_" + std::to_string(i) + " + j);");
@@ -84,7 +124,7 @@ void RowLoops::body(const Pass& pass, bool chunks) {
       w_.line("add_to_sums<" + std::string(NestWriter::combine_name(s)) + ">(lanes, sums_" + number + " + j, " + value +
               ");");
     } else if (chunks) {
-      w_.line("chunk_" + number + ".take(lanes, k, " + value + ");");
+      w_.line("chunk_" + number + "[c].take(lanes, k, " + value + ");");
     }
   }
 }
@@ -118,32 +158,43 @@ void RowLoops::pass(int p, const std::string& first, const std::string& stop, bo
       w_.line(held ? acc(i) + " parts_" + number + "[" + std::to_string(chunks) + "];"
                    : "Tree<" + acc(i) + ", " + combine(i) + "> tree_" + number + ";");
   }
+  // Two chunks at once where that leaves none over: each waits for its own last addition, and nothing dear fills the
+  // time.
+  const bool waits =
+      !reduces.empty() && std::none_of(pass.body.begin(), pass.body.end(), [&](int i) { return is_dear(w_.at(i)); });
+  const int together = waits && held && !one_chunk && w_.nest().dims.back() % (2 * kChunk) == 0 ? 2 : 1;
   if (one_chunk) {
     w_.open("");
     w_.line("const long first = " + first + ", stop = " + stop + ";");
   } else {
-    w_.open("for (long first = " + first + "; first < " + stop + "; first += 512)");
-    w_.line("const long stop = least(first + 512, " + stop + ");");
+    const std::string step = std::to_string(together * kChunk);
+    w_.open("for (long first = " + first + "; first < " + stop + "; first += " + step + ")");
+    w_.line("const long stop = least(first + " + step + ", " + stop + ");");
   }
   w_.fill_tiles(pass.body);
-  for (int i : reduces) w_.line("Chunk<" + acc(i) + ", " + combine(i) + ", W> chunk_" + std::to_string(i) + ";");
+  const std::string count = std::to_string(together);
+  for (int i : reduces) {
+    w_.line("Chunk<" + acc(i) + ", " + combine(i) + ", W> chunk_" + std::to_string(i) + "[" + count + "];");
+  }
   if (reduces.empty()) {
     w_.open(
         "over_lanes<W>(first, stop, [&]([[maybe_unused]] auto lanes, [[maybe_unused]] long j) "
         "__attribute__((always_inline))");
   } else {
-    w_.open(
-        "over_chunk<W>(first, stop, [&]([[maybe_unused]] auto lanes, [[maybe_unused]] long j, int k) "
-        "__attribute__((always_inline))");
+    w_.open("over_chunks<W, " + count +
+            ">(first, stop, [&]([[maybe_unused]] auto lanes, [[maybe_unused]] long j, int k, int c) "
+            "__attribute__((always_inline))");
   }
   body(pass, true);
   w_.close("});");
   for (int i : reduces) {
     const std::string number = std::to_string(i);
-    const std::string result = "chunk_" + number + ".result()";
-    w_.line(one_chunk ? "total_" + number + " = " + result + ";"
-            : held    ? "parts_" + number + "[first / 512] = " + result + ";"
-                      : "tree_" + number + ".push(" + result + ");");
+    for (int c = 0; c < together; ++c) {
+      const std::string result = "chunk_" + number + "[" + std::to_string(c) + "].result()";
+      w_.line(one_chunk ? "total_" + number + " = " + result + ";"
+              : held ? "parts_" + number + "[first / 512" + (c ? " + " + std::to_string(c) : "") + "] = " + result + ";"
+                     : "tree_" + number + ".push(" + result + ");");
+    }
   }
   w_.close();
   for (int i : reduces) {
