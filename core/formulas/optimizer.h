@@ -4,7 +4,7 @@
 // scalar type. Includes no standard header.
 #pragma once
 
-#include "core/formulas/rounded.h"
+#include "core/formulas/arithmetic.h"
 
 namespace fuselet::formula {
 
@@ -38,6 +38,14 @@ struct AdamNumbers {
   bool has_decay, decoupled, maximize;
 };
 
+// Zero for what lies below the normal numbers. A moment that is multiplied by less than 1 in each step, and gets no
+// gradient any more, ends there for good, where each multiplication takes a hundred times as long.
+template <class V>
+FUSELET_FN V normal_or_zero(V x) {
+  constexpr Scalar<V> kSmallestNormal = kIsFloat<V> ? Scalar<V>(0x1p-126) : Scalar<V>(0x1p-1022);
+  return select(abs(x) < kSmallestNormal, V{}, x);
+}
+
 // Changes p and the moments m and v.
 template <class V>
 FUSELET_FN void adam_update(const AdamNumbers<Scalar<V>>& s, V& p, V g, V& m, V& v) {
@@ -48,8 +56,8 @@ FUSELET_FN void adam_update(const AdamNumbers<Scalar<V>>& s, V& p, V g, V& m, V&
     else
       g = g + p * s.decay;
   }
-  m = m * s.beta1 + g * s.one_minus_beta1;
-  v = v * s.beta2 + g * g * s.one_minus_beta2;
+  m = normal_or_zero(m * s.beta1 + g * s.one_minus_beta1);
+  v = normal_or_zero(v * s.beta2 + g * g * s.one_minus_beta2);
   p = p - m * s.step_size / (sqrt(v) * s.root_scale + s.eps);
 }
 

@@ -52,6 +52,12 @@ std::vector<Tensor> sgd_step(TensorList params, TensorList grads, TensorList mom
 
 namespace {
 
+Tensor normal_or_zero(const Tensor& x) {
+  const double smallest = x.dtype() == DType::Float64 ? std::numeric_limits<double>::min()
+                                                      : static_cast<double>(std::numeric_limits<float>::min());
+  return where(abs(x) < smallest, 0, x);
+}
+
 // What adam_step multiplies by, in the type of a parameter.
 struct AdamNumbers {
   Tensor one_minus_beta1, one_minus_beta2, step_size, root_scale, kept_by_decay;
@@ -91,8 +97,8 @@ std::vector<Tensor> adam_step(TensorList params, TensorList grads, TensorList ex
         g = g + p * weight_decay;
       }
     }
-    m = m * beta1 + g * n.one_minus_beta1;
-    v = v * beta2 + g * g * n.one_minus_beta2;
+    m = normal_or_zero(m * beta1 + g * n.one_minus_beta1);
+    v = normal_or_zero(v * beta2 + g * g * n.one_minus_beta2);
     p = p - m * n.step_size / (sqrt(v) * n.root_scale + eps);
     p_out.push_back(as_dtype(p, param.dtype()));
     m_out.push_back(as_dtype(m, first.dtype()));

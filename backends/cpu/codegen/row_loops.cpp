@@ -71,37 +71,42 @@ void RowLoops::scalars(int pass, bool with_stores) {
   }
 }
 
-// The last pass waits for memory, those before it work on what the cache holds. So one of them, the dearest, asks for
-// what the last one writes, and for the elements of the row below.
-bool RowLoops::has_time_to_fetch(const Pass& pass) const {
-  auto time = [&](const Pass& p) {
+// The dearest of the first `count` passes, of equals the last.
+const Pass* RowLoops::dearest_of(size_t count) const {
+  auto dear = [&](const Pass& p) {
     return std::count_if(p.body.begin(), p.body.end(), [&](int i) { return is_dear(w_.at(i)); });
   };
-  const Pass *best = nullptr, *last = &passes_.passes.back();
-  for (const Pass& p : passes_.passes) {
-    if (&p != last && (!best || time(p) >= time(*best))) best = &p;
+  const Pass* best = &passes_.passes[0];
+  for (size_t p = 1; p < count; ++p) {
+    if (dear(passes_.passes[p]) >= dear(*best)) best = &passes_.passes[p];
   }
-  return &pass == best;
+  return best;
 }
 
+// Between the first pass over a row and the last one memory is idle. So what the last one writes is asked for before
+// it, and the elements of the row below as well where a pass has time.
 void RowLoops::fetch_ahead(const Pass& pass) {
-  const size_t rank = w_.rank();
-  if (rank < 2 || !has_time_to_fetch(pass)) return;
-  std::set<int> fetched;
+  const size_t rank = w_.rank(), count = passes_.passes.size();
+  if (rank < 2 || count < 2) return;
+  const bool reads = &pass == dearest_of(count), writes = &pass == dearest_of(count - 1);
+  auto worth_it = [&](const Statement& s) {
+    const int64_t bytes = w_.nest().dims.back() * static_cast<int64_t>(size_of(s.dtype));
+    return s.access.strides[rank - 1] == 1 && s.access.strides[rank - 2] != 0 && bytes >= kAheadFrom &&
+           bytes <= kAheadTo;
+  };
+  std::set<int> loads;
   for (const Pass& p : passes_.passes) {
     for (int i : p.body) {
-      const Statement& s = w_.at(i);
-      if ((s.kind != Kind::Load && s.kind != Kind::Store) || s.access.strides[rank - 1] != 1) continue;
-      const bool below = s.kind == Kind::Load;
-      if (s.access.strides[rank - 2] == 0 || (!below && &p != &passes_.passes.back())) continue;
-      const int64_t bytes = w_.nest().dims.back() * static_cast<int64_t>(size_of(s.dtype));
-      if (bytes < kAheadFrom || bytes > kAheadTo || !fetched.insert(i).second) continue;
-      const std::string at = "at_" + std::to_string(i) + " + j";
-      w_.line(below ? "fetch_to_read(" + at + " + " + w_.group().number([i, rank](const PlacedNest& n) {
-        return n.nest->body[static_cast<size_t>(i)].access.strides[rank - 2];
-      }) + ");"
-                    : "fetch_to_write(" + at + ");");
+      if (w_.at(i).kind == Kind::Load && worth_it(w_.at(i))) loads.insert(i);
+      if (!writes || &p != &passes_.passes.back() || w_.at(i).kind != Kind::Store || !worth_it(w_.at(i))) continue;
+      w_.line("fetch_to_write(at_" + std::to_string(i) + " + j);");
     }
+  }
+  if (!reads) return;
+  for (int i : loads) {
+    const std::string below = w_.group().number(
+        [=](const PlacedNest& n) { return n.nest->body[static_cast<size_t>(i)].access.strides[rank - 2]; });
+    w_.line("fetch_to_read(at_" + std::to_string(i) + " + j + " + below + ");");
   }
 }
 

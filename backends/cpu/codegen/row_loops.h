@@ -27,7 +27,7 @@ class RowLoops {
   void pass(int p, const std::string& first, const std::string& stop, bool one_chunk);
 
  private:
-  bool has_time_to_fetch(const Pass& pass) const;
+  const Pass* dearest_of(size_t count) const;
   void fetch_ahead(const Pass& pass);
   void body(const Pass& pass, bool chunks);
 

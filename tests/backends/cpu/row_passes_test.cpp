@@ -29,7 +29,7 @@ struct Centred {
 }  // namespace
 
 TEST_CASE("what is cheap is calculated again") {
-  Centred c("square");
+  Centred c("neg");
   const int store = c.b.store(1, c.result, {1000, 1});
   const RowPasses r = row_passes(c.b.nest, true);
   REQUIRE(r.passes.size() == 2);
