@@ -170,8 +170,9 @@ void NestWriter::fill_tiles(const std::vector<int>& statements) {
     const std::string where =
         "task.draws[" + draw + "], from_" + number + " + first * " + step + ", stop - first, " + step;
     const std::string tile = "tile_" + number;
-    line("alignas(64) " + std::string(held_type(s.dtype)) + " " + tile + "[kTile + W];");
-    if (s.distribution == kernel::Distribution::Bernoulli) {
+    const bool truths = s.distribution == kernel::Distribution::Bernoulli;
+    line("alignas(64) " + std::string(truths ? "signed char" : held_type(s.dtype)) + " " + tile + "[kTile + W];");
+    if (truths) {
       line("fill_kept(" + where + ", " + std::to_string(s.threshold) + ", " + tile + ");");
     } else {
       const char* fill = s.distribution == kernel::Distribution::Uniform ? "fill_uniform<" : "fill_normal<";

@@ -134,7 +134,8 @@ void NestWriter::vector_statement(int i) {
       value = "ramp<L>(from_" + number + (stride == 1 ? " + j" : " + j * " + step) + ", " + step + ")";
       break;
     case Kind::Random:
-      value = "load<W>(Whole{}, tile_" + number + " + (j - first))";
+      value = s.distribution == kernel::Distribution::Bernoulli ? "load_kept<W>(" : "load<W>(Whole{}, ";
+      value += "tile_" + number + " + (j - first))";
       break;
     case Kind::Formula:
       value = formula(i, true);
