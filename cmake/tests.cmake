@@ -50,6 +50,16 @@ foreach(folder core autograd compiler backends frontend)
   set_tests_properties(${folder} PROPERTIES LABELS host TIMEOUT ${FUSELET_TEST_TIMEOUT})
 endforeach()
 
+# Tests of devices: on the simulated one, and on a GPU where there is one.
+if(TARGET test_backends)
+  add_test(NAME gpu COMMAND test_backends --test-case=gpu*)
+  set_tests_properties(gpu PROPERTIES LABELS gpu TIMEOUT 600 SKIP_REGULAR_EXPRESSION "skipped: ")
+  if(TARGET fuselet_cuda_sim)
+    add_test(NAME sim COMMAND test_backends --test-case=gpu*)
+    set_tests_properties(sim PROPERTIES LABELS sim TIMEOUT 900 ENVIRONMENT FUSELET_CUDA=sim)
+  endif()
+endif()
+
 # Where a CUDA toolkit has them, its headers check our declarations of its libraries.
 find_path(FUSELET_CUDA_HEADERS cuda.h HINTS ENV CUDA_HOME ENV CUDA_PATH
   PATHS /usr/local/cuda /usr/local/cuda-13.0 /usr/local/cuda-12.8 PATH_SUFFIXES include)
@@ -67,7 +77,11 @@ if(TARGET fuselet_cuda_sim)
     FUSELET_GENERATED_DIR="${FUSELET_GENERATED_DIR}" FUSELET_SIM_LIBRARY="$<TARGET_FILE:fuselet_cuda_sim>")
   add_dependencies(test_cuda_sim fuselet_cuda_sim fuselet_generate)
   add_test(NAME cuda_sim COMMAND test_cuda_sim)
-  set_tests_properties(cuda_sim PROPERTIES LABELS "host;sim" TIMEOUT ${FUSELET_TEST_TIMEOUT})
+  # The rest of the tests plants faults that only checked kernels show.
+  add_test(NAME cuda_sim_unchecked
+    COMMAND test_cuda_sim --source-file=*clean_kernels_test.cpp,*device_test.cpp,*/unchecked_test.cpp)
+  set_tests_properties(cuda_sim cuda_sim_unchecked PROPERTIES LABELS "host;sim" TIMEOUT ${FUSELET_TEST_TIMEOUT})
+  set_tests_properties(cuda_sim_unchecked PROPERTIES ENVIRONMENT FUSELET_SIM_CHECK=0)
 endif()
 
 file(GLOB bench_sources CONFIGURE_DEPENDS ${tests_dir}/perf/*.cpp)

@@ -20,8 +20,6 @@ ir::Graph cleaned(const ir::Graph& graph) {
   return g;
 }
 
-Device device_of(const ir::Graph& g) { return g.values.empty() ? Device{} : g.values[0].meta.device; }
-
 std::string sources_of(const std::vector<std::shared_ptr<const CompiledKernel>>& compiled) {
   std::string out;
   for (const auto& k : compiled) out += k->source;
@@ -34,7 +32,26 @@ std::vector<kernel::Kernel> kernels_of(const std::vector<lower::LoweredKernel>& 
   return out;
 }
 
+// One executable serves one device; numbers of the host join it.
+void check_one_device(const ir::Graph& g) {
+  const Device device = ir::device_of(g);
+  for (const ir::Value& v : g.values) {
+    if (v.meta.device == device || (v.meta.sizes.empty() && v.node < 0)) continue;
+    const ir::Node* node = v.node < 0 ? nullptr : &g.nodes[static_cast<size_t>(v.node)];
+    throw NotImplementedError(concat("compile: ", node ? op_of(node->op).name : "an input", " of shape ",
+                                     to_string(v.meta.sizes), " is on ", to_string(v.meta.device),
+                                     " in a function that runs on ", to_string(device),
+                                     node && !node->origin.line.empty() ? ", " + node->origin.line : "",
+                                     ": a compiled function runs on one device; move tensors before the call"));
+  }
+  for (const ir::Write& w : g.writes) {
+    if (g.meta(g.inputs[static_cast<size_t>(w.input)].value).device != device)
+      throw NotImplementedError("compile: a number of the host is written by a function that runs on a device");
+  }
+}
+
 ir::Graph to_primitives(const ir::Graph& graph, StageDriver& driver) {
+  check_one_device(graph);
   // Fused operators come apart first, so that every later stage knows few and simple ones.
   ir::Graph g = driver.graph_stage("decompose", graph, ir::Stage::Decompose, decompose);
   // Fewer nodes before anybody decides what to fuse.
@@ -42,19 +59,20 @@ ir::Graph to_primitives(const ir::Graph& graph, StageDriver& driver) {
 }
 
 // `recorded`: what the graph of primitives was made of.
-std::shared_ptr<const Executable> compile_primitives(const ir::Graph& recorded, ir::Graph primitives, Numerics numerics,
-                                                     StageDriver& driver) {
+std::shared_ptr<const Executable> compile_primitives(const ir::Graph& recorded, ir::Graph primitives,
+                                                     const CompileOptions& options, StageDriver& driver) {
   plan::ExecutableParts parts;
+  parts.keep_memory = options.keep_memory;
   parts.graph = std::move(primitives);
   // What every later stage asks of the graph, worked out once.
-  const lower::GraphFacts facts(parts.graph, numerics);
+  const lower::GraphFacts facts(parts.graph, options.numerics);
   // Which primitives share a loop nest, and which nests a kernel. Nests are scheduled on the way: what fuses is what
   // has a structure.
   const fuse::Fusion fusion = driver.stage(
       "fuse",
       [&] {
         return fuse::fuse(facts, [](const ir::Graph& g, const ir::Node& n) {
-          return target_of(device_of(g).type).takes_post_work(g, n);
+          return target_of(ir::device_of(g).type).takes_post_work(g, n);
         });
       },
       [&](const fuse::Fusion& f) { return fuse::print(f, facts); });
@@ -62,7 +80,7 @@ std::shared_ptr<const Executable> compile_primitives(const ir::Graph& recorded, 
   parts.kernels = driver.stage(
       "lower", [&] { return lower::lower(facts, fusion); }, [](const auto& k) { return lower::print(k); });
   // Source text, and functions to launch.
-  Target& target = target_of(device_of(parts.graph).type);
+  Target& target = target_of(ir::device_of(parts.graph).type);
   const std::vector<kernel::Kernel> kernels = kernels_of(parts.kernels);
   for (const kernel::Kernel& k : kernels) parts.scratch_bytes.push_back(target.scratch_bytes(k));
   parts.compiled = driver.stage(
@@ -91,7 +109,7 @@ void check_stages(const std::map<std::string, GraphStage>& stages) {
 std::shared_ptr<const Executable> compile_graph(const ir::Graph& graph, const CompileOptions& options,
                                                 report::CompileReport* report) {
   StageDriver driver(graph, options, report);
-  return compile_primitives(graph, to_primitives(graph, driver), options.numerics, driver);
+  return compile_primitives(graph, to_primitives(graph, driver), options, driver);
 }
 
 CompiledJoint compile_joint(const ir::Graph& joint, size_t num_forward_outputs, const CompileOptions& options,
@@ -108,10 +126,10 @@ CompiledJoint compile_joint(const ir::Graph& joint, size_t num_forward_outputs, 
     report->joint = std::make_shared<ir::Graph>(primitives);
     report->cut = std::make_shared<Partition>(out.partition);
   }
-  out.forward = compile_primitives(joint, out.partition.forward, options.numerics, driver);
+  out.forward = compile_primitives(joint, out.partition.forward, options, driver);
   report::CompileReport later;
   StageDriver backward(joint, options, report ? &later : nullptr);
-  out.backward = compile_primitives(joint, out.partition.backward, options.numerics, backward);
+  out.backward = compile_primitives(joint, out.partition.backward, options, backward);
   if (report) append_backward(*report, later);
   return out;
 }

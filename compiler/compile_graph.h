@@ -21,6 +21,8 @@ struct CompileOptions {
   Numerics numerics = Numerics::Fused;
   // Bytes that the forward may save for a backward that comes later; none: what the min-cut finds.
   std::optional<int64_t> memory_budget;
+  // Whether intermediate memory is kept from call to call; else each call takes it from the allocator.
+  bool keep_memory = true;
   // By name: decompose, passes.
   std::map<std::string, GraphStage> stages;
 };

@@ -44,7 +44,8 @@ class Target {
   // Memory beside the buffers that a launch needs.
   virtual int64_t scratch_bytes(const kernel::Kernel& kernel) const = 0;
   virtual std::string emit(const kernel::Kernel& kernel) const = 0;
-  // One result a kernel. What no cache holds is compiled, several at a time.
+  // What this thread's launches are put in order by: two with one number run one after the other.
+  virtual uint64_t current_queue(Device) const { return 0; }
   // Whether run_with_post_work serves the node.
   virtual bool takes_post_work(const ir::Graph&, const ir::Node&) const { return false; }
   // Runs the call's kernel into call.outs. `post_work` is called, by any thread, for each part of the result, taken as
@@ -53,6 +54,7 @@ class Target {
     (void)call, (void)post_work;
     throw InternalError("the target takes no post work", __FILE__, __LINE__);
   }
+  // One result a kernel. What no cache holds is compiled, several at a time.
   virtual std::vector<std::shared_ptr<const CompiledKernel>> compile(std::span<const kernel::Kernel> kernels) = 0;
 };
 

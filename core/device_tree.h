@@ -18,12 +18,12 @@
 
 namespace fuselet {
 
-inline constexpr long kDeviceChunk = 1 << 16;      // elements; longer rows are worth several blocks
-inline constexpr long kMostPositions = 4096;       // four for each of the 1024 threads that a block may have
-inline constexpr long kElementsOfPosition = 4;     // loads in flight of a thread
+inline constexpr long kDeviceChunk = 1 << 16;   // elements; longer rows are worth several blocks
+inline constexpr long kMostPositions = 4096;    // four for each of the 1024 threads that a block may have
+inline constexpr long kElementsOfPosition = 4;  // loads in flight of a thread
 inline constexpr int kPartialPositions = 16;
-inline constexpr long kMostLeaves = 256;           // two blocks for each of about 132 multiprocessors
-inline constexpr long kSmallestLeaf = 4;           // rows: partial sums stay a quarter of what is read
+inline constexpr long kMostLeaves = 256;  // two blocks for each of about 132 multiprocessors
+inline constexpr long kSmallestLeaf = 4;  // rows: partial sums stay a quarter of what is read
 
 // A power of two from 4 to kMostPositions.
 FUSELET_FN constexpr long row_positions(long n) {

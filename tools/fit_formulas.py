@@ -74,14 +74,14 @@ K = mpf(2)  # the tail of the normal distribution is fitted in q = (x - K) / (x 
 
 
 def normal_tail(q):
-    """(x + K) * exp(x^2 / 2) * Phi(-x): between 0.4 and 0.8 for x >= 1."""
+    """(x + K) * exp(x^2 / 2) * Phi(-x): between 0.4 and 1."""
     x = K * (1 + q) / (1 - q)
     return (x + K) * exp(x * x / 2) * erfc(x / sqrt(2)) / 2
 
 
 half_ln2 = log(2) / 2 * mpf("1.0001")
 FITS = {
-    # exp(r) = 1 + r + r^2 * p(r)
+    # exp(r) = 1 + r + r^2 * p(r), the coefficients of 1 and r exact
     "exp": lambda: remez(lambda r: (exp(r) - 1 - r) / r**2 if abs(r) > TINY else mpf(1) / 2 + r / 6,
                          lambda r: r**2 / exp(r) + mpf(2) ** -60, -half_ln2, half_ln2, 4),
     # log(1 + f) = f - f^2 / 2 + f^3 * p(f)
@@ -93,11 +93,8 @@ FITS = {
     "erf": lambda: remez(squared(lambda x: erf(x) / x - 1), squared(lambda x: x / erf(x)), TINY, mpf(".921875") ** 2, 5),
     # log(erfc(x)) = p(x), 0.921875 <= x <= 4; the error counts as erf's
     "erfc_log": lambda: remez(lambda x: log(erfc(x)), lambda x: erfc(x) / erf(x), mpf(".921875"), mpf(4), 7),
-    # Phi(x) = 1/2 + x * p(x^2), |x| <= 1; the error counts as that of Phi(-x)
-    "normal_center": lambda: remez(squared(lambda x: erf(x / sqrt(2)) / (2 * x)), squared(lambda x: 2 * x / erfc(x / sqrt(2))),
-                                   TINY, mpf(1), 5),
-    # (x + K) * exp(x^2 / 2) * Phi(-x) = p(q), 1 <= x <= 15
-    "normal_tail": lambda: remez(normal_tail, lambda q: 1 / normal_tail(q), (1 - K) / (1 + K), (15 - K) / (15 + K), 7),
+    # (x + K) * exp(x^2 / 2) * Phi(-x) = p(q), 0 <= x <= 15
+    "normal_tail": lambda: remez(normal_tail, lambda q: 1 / normal_tail(q), mpf(-1), (15 - K) / (15 + K), 10),
     # sin(r) = r + r^3 * p(r^2), cos(r) = 1 - r^2 / 2 + r^4 * p(r^2), |r| <= pi / 4
     "sin": lambda: remez(squared(lambda r: (sin(r) - r) / r**3), squared(lambda r: r**3 / sin(r)), TINY, (pi / 4) ** 2, 2),
     "cos": lambda: remez(squared(lambda r: (cos(r) - 1 + r * r / 2) / r**4), squared(lambda r: r**4 / cos(r)), TINY, (pi / 4) ** 2, 2),

@@ -8,6 +8,7 @@ when a case failed or nothing ran.
 """
 
 import argparse
+import importlib.util
 import os
 import re
 import subprocess
@@ -108,22 +109,29 @@ def run_ctest(build, label, folders, parts, sanitized):
     return outcomes
 
 
-def run_pytest(build, parts):
-    report = build / "pytest.xml"
+# Of the Python tests, those of CUDA devices.
+DEVICE_TESTS = sorted(path.relative_to(ROOT).as_posix() for path in (ROOT / "tests/python").glob("test_cuda*.py"))
+
+
+def run_pytest(build, parts, name="python", files=("tests/python",), **environment):
+    if importlib.util.find_spec("pytest") is None:
+        print(f"{name}: skipped: {sys.executable} has no pytest")
+        return Outcome(name, 0.0, skipped=1)
+    report = build / f"{name}.xml"
     report.unlink(missing_ok=True)
     command = [sys.executable, "-B", "-m", "pytest", "-qq", "-p", "no:cacheprovider",
-               f"--junit-xml={report}", "tests/python"]
+               f"--junit-xml={report}", *files]
     if parts:
         command += ["-k", " or ".join(parts)]
     path = os.pathsep.join(filter(None, [str(ROOT / "frontend/python"), os.getenv("PYTHONPATH")]))
     start = time.monotonic()
     try:
-        status = subprocess.run(command, cwd=ROOT, env={**os.environ, "PYTHONPATH": path},
+        status = subprocess.run(command, cwd=ROOT, env={**os.environ, "PYTHONPATH": path, **environment},
                                 timeout=PYTEST_TIMEOUT_S).returncode
     except subprocess.TimeoutExpired:
         print(f"pytest took more than {PYTEST_TIMEOUT_S} s")
         status = 1
-    outcome = Outcome("python", time.monotonic() - start)
+    outcome = Outcome(name, time.monotonic() - start)
     if report.exists():
         suite = next(xml.parse(report).getroot().iter("testsuite"))
         outcome.failed = int(suite.get("failures")) + int(suite.get("errors"))
@@ -157,12 +165,17 @@ def main():
     folders = {name for name in arguments.filters if name in budgets}
     parts = [name for name in arguments.filters if name not in budgets]
     outcomes = []
-    if not folders or folders - {"python"}:
-        outcomes += run_ctest(arguments.build, arguments.label, folders - {"python"}, parts,
+    if not folders or folders - {"python", "python_sim"}:
+        outcomes += run_ctest(arguments.build, arguments.label, folders - {"python", "python_sim"}, parts,
                               arguments.sanitized)
-    if "python" not in arguments.exclude and (not folders or "python" in folders):
-        sys.stdout.flush()
-        outcomes.append(run_pytest(arguments.build, parts))
+    sys.stdout.flush()
+    if arguments.label == "gpu":
+        outcomes.append(run_pytest(arguments.build, parts, "python_gpu", DEVICE_TESTS))
+    elif "python" not in arguments.exclude:
+        if not folders or "python" in folders:
+            outcomes.append(run_pytest(arguments.build, parts))
+        if not folders or "python_sim" in folders:
+            outcomes.append(run_pytest(arguments.build, parts, "python_sim", DEVICE_TESTS, FUSELET_CUDA="sim"))
 
     print_times(outcomes, budgets)
     passed = sum(outcome.passed for outcome in outcomes)

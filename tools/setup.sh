@@ -104,7 +104,12 @@ setup_python() {
     fi
     if [[ -x "$PYTHON" ]] && pip_install "${PYTHON_MODULES[@]}"; then return 0; fi
   fi
-  PYTHON="$system"
+  # Without network, whichever interpreter has most of what is needed.
+  local candidate
+  for candidate in python3 "$system"; do
+    PYTHON=$(command -v "$candidate") && python_has pybind11 numpy && break
+    PYTHON="$system"
+  done
   python_has "${PYTHON_MODULES[@]}" ||
     echo "dev: $PYTHON lacks some of: ${PYTHON_MODULES[*]}; going on without them" >&2
 }

@@ -110,15 +110,15 @@ void row_grad(const Loss<T>& loss, int64_t row, T scale, T weight_sum, T* y) {
   const T *x = loss.logits.data() + row * n, *w = loss.weights.data();
   const T top = row_max(x, n);
   map_row<T>(y, {x}, n, [top](auto v) { return formula::exp(v - top); });
-  const T sum = row_sum(y, n), row_weight = loss.weight_of(row), rest = loss.rest;
+  const T share = T(1) / row_sum(y, n), row_weight = loss.weight_of(row), rest = loss.rest;
   if (loss.smoothing == 0) {
-    const T picked = y[target] / sum;
-    map_row<T>(y, {y}, n, [=](auto v) { return row_weight * (v / sum) * rest * scale; });
+    const T picked = y[target] * share;
+    map_row<T>(y, {y}, n, [=](auto v) { return row_weight * (v * share) * rest * scale; });
     y[target] = row_weight * (picked - T(1)) * rest * scale;
     return;
   }
   for (int64_t c = 0; c < n; ++c) {
-    const T probability = y[c] / sum, class_weight = w ? w[c] : T(1);
+    const T probability = y[c] * share, class_weight = w ? w[c] : T(1);
     const T picked = row_weight * (probability - (c == target ? T(1) : T(0))) * rest;
     y[c] = (picked + (probability * weight_sum - class_weight) * loss.spread) * scale;
   }

@@ -187,7 +187,7 @@ void adam_step(const Call& call) {
     numbers.one_minus_beta2 = static_cast<T>(1 - beta2);
     numbers.eps = static_cast<T>(eps);
     numbers.step_size = static_cast<T>(lr / (1 - std::pow(beta1, step)));
-    numbers.root_correction = static_cast<T>(std::sqrt(1 - std::pow(beta2, step)));
+    numbers.root_scale = static_cast<T>(1 / std::sqrt(1 - std::pow(beta2, step)));
     numbers.decay = static_cast<T>(decoupled ? 1 - lr * decay : decay);
     numbers.has_decay = decay != 0;
     numbers.decoupled = decoupled;

@@ -34,8 +34,8 @@ struct Softmax {
   static void row(T* y, const T* x, const T*, int64_t n) {
     const T top = row_max(x, n);
     map_row<T>(y, {x}, n, [top](auto v) { return formula::exp(v - top); });
-    const T sum = row_sum(y, n);
-    map_row<T>(y, {y}, n, [sum](auto v) { return v / sum; });
+    const T share = T(1) / row_sum(y, n);
+    map_row<T>(y, {y}, n, [share](auto v) { return v * share; });
   }
   template <class V, class A, class B, class Y>
   static void column(int64_t n, A x, B, Y y) {
@@ -44,7 +44,8 @@ struct Softmax {
     for (int64_t i = 0; i < n; ++i) y.put(i, formula::exp(x(i) - top));
     const V sum = reduce_column(
         n, V{}, [&](long long i) { return y.get(i); }, Plus());
-    for (int64_t i = 0; i < n; ++i) y.put(i, y.get(i) / sum);
+    const V share = 1 / sum;
+    for (int64_t i = 0; i < n; ++i) y.put(i, y.get(i) * share);
   }
 };
 

@@ -1,6 +1,7 @@
 #include "backends/cuda/cuda_target.h"
 
 #include "backends/cuda/generated_kernel.h"
+#include "backends/cuda/streams/stream.h"
 #include "compiler/target.h"
 
 namespace fuselet::cuda {
@@ -15,6 +16,9 @@ int launch(const void* context, void* const* buffers, const double* scalars, con
 class CudaTarget final : public Target {
  public:
   const char* name() const override { return "cuda"; }
+  uint64_t current_queue(Device device) const override {
+    return reinterpret_cast<uint64_t>(current_stream_handle(device.index));
+  }
   int64_t scratch_bytes(const kernel::Kernel& kernel) const override { return codegen::scratch_bytes(kernel); }
   std::string emit(const kernel::Kernel& kernel) const override { return codegen::emit_kernel(kernel, true).source; }
 

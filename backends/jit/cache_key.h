@@ -6,9 +6,9 @@
 namespace fuselet::jit {
 
 struct CacheKey {
-  const char* folder;  // of the disk cache: the backend's name
-  std::string text;    // the settings of the compiler, then the source without comments
-  uint64_t hash[2];    // of text
+  const char* folder;        // of the disk cache: the backend's name
+  std::string text;          // the settings of the compiler, then the source without comments
+  uint64_t hash[2];          // of text
   std::string name() const;  // 32 hexadecimal digits
 };
 

@@ -43,6 +43,13 @@ const Node& Graph::add_node(OpId op, std::vector<GraphArg> args, std::vector<Ten
   return nodes.back();
 }
 
+Device device_of(const Graph& graph) {
+  for (const Value& v : graph.values) {
+    if (v.meta.device.type != DeviceType::CPU) return v.meta.device;
+  }
+  return {};
+}
+
 std::vector<ValueId> number_in_order(Graph& g) {
   std::vector<ValueId> renamed(g.values.size(), -1);
   std::vector<Value> values;

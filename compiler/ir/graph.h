@@ -103,6 +103,9 @@ struct Graph {
   const TensorMeta& meta(ValueId v) const { return values[static_cast<size_t>(v)].meta; }
 };
 
+// Where the graph runs: the device of its values, among which numbers of the host (0-d inputs) may be.
+Device device_of(const Graph& graph);
+
 // Renumbers the values so that inputs come first, then outputs of nodes in order: the form that prints. Returns the new
 // id of each old one.
 std::vector<ValueId> number_in_order(Graph& graph);

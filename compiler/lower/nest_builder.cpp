@@ -267,6 +267,17 @@ int32_t NestBuilder::pointwise(const ir::Node& node, const Coordinates& at) {
   return converted(add(std::move(s)), result);
 }
 
+// A reduction of one element: a sum begins with 0, which makes 0 of -0; others give the element.
+int32_t NestBuilder::single(const ir::Node& node, int32_t arg) {
+  if (loop_rule(facts_.graph, node)->combine != kernel::Combine::Sum || !is_float(dtype_of(arg))) return arg;
+  Statement zero{Kind::Constant, dtype_of(arg)};
+  const int32_t number = add(std::move(zero));
+  Statement sum{Kind::Formula, dtype_of(arg), {number, arg}};
+  sum.op = OpId::add;
+  sum.compute = dtype_of(arg);
+  return add(std::move(sum));
+}
+
 int32_t NestBuilder::reduction(int32_t n, const Coordinates& at) {
   const ir::Node& node = facts_.graph.nodes[static_cast<size_t>(n)];
   const Home& home = homes_.at(n);
@@ -279,14 +290,19 @@ int32_t NestBuilder::reduction(int32_t n, const Coordinates& at) {
   current_ = &node;
   const uint64_t mask = reduced_mask(facts_.graph, node);
   const size_t dims = home.domain.size();
+  uint32_t reduced = 0;
+  int64_t combined = 1;
+  for (size_t d = 0; d < dims; ++d) {
+    if (!(mask >> d & 1)) continue;
+    reduced |= varies_of(home.domain[d]);
+    combined *= facts_.meta(from).sizes[d].concrete();
+  }
+  if (reduced == 0 && combined == 1)
+    return converted(reductions_[n] = single(node, converted(arg, held(result))), result);
   Statement s{Kind::Reduce, held(result), {converted(arg, held(result))}};
   s.combine = loop_rule(facts_.graph, node)->combine;
   s.tree = dims == 0 || (mask >> (dims - 1) & 1) ? kernel::Tree::Row : kernel::Tree::Column;
   const int32_t statement = add(std::move(s));
-  uint32_t reduced = 0;
-  for (size_t d = 0; d < dims; ++d) {
-    if (mask >> d & 1) reduced |= varies_of(home.domain[d]);
-  }
   body_[static_cast<size_t>(statement)].varies &= ~reduced;
   reductions_[n] = statement;
   return converted(statement, result);

@@ -95,6 +95,7 @@ class NestBuilder {
  private:
   int32_t compute_element(int32_t node, ir::ValueId v, const Coordinates& at);
   int32_t pointwise(const ir::Node& node, const Coordinates& at);
+  int32_t single(const ir::Node& node, int32_t arg);
   int32_t reduction(int32_t node, const Coordinates& at);
   int32_t load(ir::ValueId base, const Coordinate& address);
   int32_t buffer_of(ir::ValueId base);

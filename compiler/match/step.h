@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "core/matmul_precision.h"
 #include "core/op.h"
 
 namespace fuselet::match {

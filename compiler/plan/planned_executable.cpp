@@ -31,6 +31,7 @@ double advanced(double value, double by) { return by == 0 ? value : value + by; 
 
 // What one call in flight uses.
 struct Context {
+  uint64_t queue = 0;  // whose launches use it: those of another may still be running
   StoragePtr arena;
   std::vector<void*> pointers;
   std::vector<double> scalars;
@@ -45,7 +46,10 @@ class PlannedExecutable final : public Executable {
   PlannedExecutable(ExecutableParts parts, const lower::GraphFacts& facts)
       : parts_(std::move(parts)), base_(facts.base) {
     arena_bytes_ = parts_.memory.arena_bytes;
-    device_ = parts_.graph.values.empty() ? Device{} : parts_.graph.values[0].meta.device;
+    device_ = ir::device_of(parts_.graph);
+    for (size_t i = 0; i < parts_.graph.inputs.size(); ++i) {
+      if (parts_.graph.meta(parts_.graph.inputs[i].value).device != device_) host_inputs_.push_back(i);
+    }
     for (const Step& step : parts_.order.steps) add_launch(step, facts);
     find_tensors();
   }
@@ -53,6 +57,14 @@ class PlannedExecutable final : public Executable {
   const ir::Graph& graph() const override { return parts_.graph; }
 
   RunOutputs run(const RunInputs& in) const override {
+    if (host_inputs_.empty()) return run_on_device(in);
+    std::vector<Tensor> inputs(in.inputs.begin(), in.inputs.end());
+    for (size_t i : host_inputs_) inputs[i] = transfer(inputs[i], device_);
+    return run_on_device({inputs, in.scalars, in.draws});
+  }
+
+ private:
+  RunOutputs run_on_device(const RunInputs& in) const {
     std::unique_ptr<Context> context = take_context();
     try {
       RunOutputs out = run_in(*context, in);
@@ -64,7 +76,6 @@ class PlannedExecutable final : public Executable {
     }
   }
 
- private:
   void add_launch(const Step& step, const lower::GraphFacts& facts) {
     Launch& launch = launches_.emplace_back();
     if (step.node >= 0) {
@@ -109,15 +120,18 @@ class PlannedExecutable final : public Executable {
   }
 
   std::unique_ptr<Context> take_context() const {
+    const uint64_t queue = target_of(device_.type).current_queue(device_);
     {
       std::lock_guard lock(mutex_);
-      if (!idle_.empty()) {
-        std::unique_ptr<Context> c = std::move(idle_.back());
-        idle_.pop_back();
+      auto fits = std::find_if(idle_.rbegin(), idle_.rend(), [&](const auto& c) { return c->queue == queue; });
+      if (fits != idle_.rend()) {
+        std::unique_ptr<Context> c = std::move(*fits);
+        idle_.erase(std::next(fits).base());
         return c;
       }
     }
     auto c = std::make_unique<Context>();
+    c->queue = queue;
     if (arena_bytes_ > 0) c->arena = make_intrusive<Storage>(static_cast<size_t>(arena_bytes_), device_);
     c->pointers.resize(pointers_.size());
     for (size_t i = 0; i < pointers_.size(); ++i) {
@@ -136,6 +150,7 @@ class PlannedExecutable final : public Executable {
   }
 
   void give_back(std::unique_ptr<Context> c) const {
+    if (c->arena && !parts_.keep_memory) return;
     c->results.clear();
     for (ir::ValueId v : fresh_tensors_) c->values[static_cast<size_t>(v)] = Tensor();
     std::lock_guard lock(mutex_);
@@ -294,6 +309,7 @@ class PlannedExecutable final : public Executable {
   std::vector<ir::ValueId> fixed_tensors_, fresh_tensors_;
   int64_t arena_bytes_ = 0;
   Device device_;
+  std::vector<size_t> host_inputs_;  // numbers that lie elsewhere than on the device
   mutable std::mutex mutex_;
   mutable std::vector<std::unique_ptr<Context>> idle_;
 };

@@ -18,6 +18,7 @@ struct ExecutableParts {
   std::vector<int64_t> scratch_bytes;                           // one a kernel
   Order order;
   MemoryPlan memory;
+  bool keep_memory = true;  // CompileOptions::keep_memory
 };
 
 std::shared_ptr<const Executable> make_executable(ExecutableParts parts, const lower::GraphFacts& facts);

@@ -5,47 +5,61 @@
 #pragma once
 
 #include "core/formulas/arithmetic.h"
+#include "core/formulas/bounds.h"
 #include "core/formulas/library.h"
 
 namespace fuselet::formula {
 
-// e^x as significand * scale1 * scale2, significand in [0.7, 1.5]. Formulas that multiply e^x by
-// something multiply by the scales last: then a result that is a normal number is right even where
-// e^x itself is subnormal.
+// e^x as significand * 2^exponent, significand in [0.7, 1.5] and exponent an integer. Formulas that multiply e^x by
+// something bring the power of two in last: then a result that is a normal number is right even where e^x itself is
+// subnormal. double: significand is e^x and the exponent 0.
 template <class V>
 struct ScaledExp {
-  V significand, scale1, scale2;
+  V significand, exponent;
 };
 
-// e^(x + x_low) for float, |x_low| far below 1. Exact scales for x in [-126, 89]; x beyond that is
-// clamped, where e^x is already infinite or below 2^-181; NaN stays.
-template <class V>
-FUSELET_FN ScaledExp<V> scaled_exp(V x, V x_low) {
-  x = select(x > 89.0f, splat<V>(89.0f), x);
-  x = select(x < -126.0f, splat<V>(-126.0f), x);
-  // Adding 1.5 * 2^23 leaves the integer nearest to x / ln 2 in the low bits, without a conversion
-  // that NaN would upset.
-  constexpr float kShift = 0x1.8p23f;
-  V shifted = fma(x, splat<V>(0x1.715476p0f), splat<V>(kShift));
-  V n = shifted - kShift;
+// Adding 1.5 * 2^23 leaves the integer nearest to a float in the low bits, without a conversion that NaN would upset.
+inline constexpr float kIntegerShift = 0x1.8p23f;
+
+// e^(x + x_low) for float, with |x_low| far below 1 or left out. scaled_exp clamps x beyond [-126, 89], where e^x is
+// already infinite or below 2^-181; scaled_exp_within wants it there. NaN stays.
+template <class V, class... Low>
+FUSELET_FN ScaledExp<V> scaled_exp_within(V x, Low... x_low) {
+  V n = fma(x, splat<V>(0x1.715476p0f), splat<V>(kIntegerShift)) - kIntegerShift;
   V r = fma(n, splat<V>(-0x1.62e4p-1f), x);  // exact: 15 bits of ln 2 times an integer of 8
-  r = fma(n, splat<V>(-0x1.7f7d1cp-20f), r) + x_low;
+  r = (fma(n, splat<V>(-0x1.7f7d1cp-20f), r) + ... + x_low);
   // Error 2^-28.
-  V tail = polynomial(r, 0x1.fffffcp-2f, 0x1.555492p-3f, 0x1.5558f2p-5f, 0x1.1239e2p-7f, 0x1.6a2432p-10f);
-  V significand = fma(r * r, tail, r) + 1.0f;
-  // 2^n in two factors, for 2^n alone reaches neither 2^128 nor below 2^-126.
-  Ints<V> exponent = (Ints<V>)(to_bits(shifted) - 0x4b400000u);
-  Ints<V> half = exponent >> 1;
-  V scale1 = from_bits<V>((Bits<V>)(half + 127) << 23);
-  V scale2 = from_bits<V>((Bits<V>)(exponent - half + 127) << 23);
-  return {significand, scale1, scale2};
+  return {polynomial(r, 1.0f, 1.0f, 0x1.fffffcp-2f, 0x1.555492p-3f, 0x1.5558f2p-5f, 0x1.1239e2p-7f, 0x1.6a2432p-10f),
+          n};
+}
+
+template <class V, class... Low>
+FUSELET_FN ScaledExp<V> scaled_exp(V x, Low... x_low) {
+  return scaled_exp_within(at_least(at_most(x, 89.0f), -126.0f), x_low...);
+}
+
+// x * 2^exponent with one rounding, for exponents of scaled_exp and x * 2^(exponent / 2) a normal number or zero.
+// double: x itself.
+template <class V>
+FUSELET_FN V times_power_of_two(V x, V exponent) {
+  if constexpr (!kIsFloat<V>) {
+    return x;
+  } else {
+#ifdef FUSELET_AVX512_BUILTINS
+    if constexpr (kSame<V, float16v>) return __builtin_ia32_scalefps512_mask(x, exponent, x, -1, kCurrentRounding);
+#endif
+    // In two factors, for 2^n alone reaches neither 2^128 nor below 2^-126.
+    Ints<V> n = (Ints<V>)(to_bits(exponent + kIntegerShift) - 0x4b400000u);
+    Ints<V> half = n >> 1;
+    return x * from_bits<V>((Bits<V>)(half + 127) << 23) * from_bits<V>((Bits<V>)(n - half + 127) << 23);
+  }
 }
 
 template <class V>
 FUSELET_FN V exp(V x) {
   if constexpr (kIsFloat<V>) {
-    ScaledExp<V> e = scaled_exp(x, splat<V>(0.0f));
-    return e.significand * e.scale1 * e.scale2;
+    ScaledExp<V> e = scaled_exp(x);
+    return times_power_of_two(e.significand, e.exponent);
   } else {
     return map_lanes([](double lane) { return library_exp(lane); }, x);
   }

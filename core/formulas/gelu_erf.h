@@ -1,74 +1,59 @@
-// gelu, x * Phi(x) with the normal distribution function Phi, and its gradient.
+// gelu, x * Phi(x) with the normal distribution function Phi, and its derivative.
 //
-// float: at most 5 ulp, tails included (where x goes to -inf the value is -0). The gradient crosses
-// zero and is good to 5 ulp of its larger term. double: on the C library's erfc and exp.
+// float: at most 5 ulp, tails included (where x goes to -inf the value is -0). The derivative crosses zero and is good
+// to 5 ulp of its larger term. double: on the C library's erfc and exp. Both start with the same tail, which the
+// compiler works out once for a loop that has both.
 #pragma once
 
 #include "core/formulas/logistic.h"
 
 namespace fuselet::formula {
 
-// Phi(x), the normal distribution function, in pieces: Phi(-|x|) = tail * density with density =
-// exp(-x^2 / 2), and, in float, center = Phi(x) itself where |x| <= 1. |x| <= 15 in float; in
-// double 38.5, where the density is still above zero.
+// Phi(-|x|) = tail * density with density = exp(-x^2 / 2). magnitude is |x|, at most 15 in float, beyond which gelu is
+// 0 or x; in double 38.5, where the density is still above zero.
 template <class V>
-struct Normal {
-  V tail, center;
+struct NormalTail {
+  V magnitude, tail;
   ScaledExp<V> density;
 };
 
 template <class V>
-FUSELET_FN Normal<V> normal(V x) {
-  V magnitude = abs(x);
+FUSELET_FN NormalTail<V> normal_tail(V x) {
   if constexpr (kIsFloat<V>) {
+    V magnitude = at_most(abs(x), 15.0f);
     V half = magnitude * 0.5f;
     V square = magnitude * half;
-    ScaledExp<V> density = scaled_exp(-square, -fma(magnitude, half, -square));
-    V z = x * x;
-    // |x| <= 1, error 2^-23.5 of Phi(-|x|).
-    V center = fma(x,
-                   polynomial(z, 0x1.988454p-2f, -0x1.105826p-4f, 0x1.46cc3ep-7f, -0x1.36d8b0p-10f, 0x1.d9c180p-14f,
-                              -0x1.f4d3bap-18f),
-                   splat<V>(0.5f));
-    // (|x| + 2) * tail for |x| >= 1, error 2^-23.9.
+    ScaledExp<V> density = scaled_exp_within(-square, -fma(magnitude, half, -square));
+    // (|x| + 2) * tail, error 2^-24.5.
     V r = 1.0f / (magnitude + 2.0f);
-    V p = polynomial((magnitude - 2.0f) * r, 0x1.5845dep-1f, -0x1.535bb2p-2f, 0x1.d7bf30p-6f, 0x1.2cd928p-5f,
-                     -0x1.960ab4p-12f, -0x1.c493acp-8f, -0x1.2c74ecp-9f, 0x1.06fa7ap-9f);
-    return {p * r, center, density};
+    V p = polynomial((magnitude - 2.0f) * r, 0x1.5845dcp-1f, -0x1.535bb8p-2f, 0x1.d7d548p-6f, 0x1.2cd370p-5f,
+                     -0x1.fab66cp-12f, -0x1.ba9b84p-8f, -0x1.efc448p-10f, 0x1.d239a2p-11f, 0x1.7d0da8p-11f,
+                     0x1.bf773cp-16f, -0x1.4c19a8p-14f);
+    return {magnitude, p * r, density};
   } else {
-    V one = splat<V>(1.0);
+    V magnitude = at_most(abs(x), 38.5);
     V far = 0.5 * map_lanes([](double lane) { return library_erfc(lane); }, magnitude * 0.70710678118654752440);
     V density = exp(-0.5 * magnitude * magnitude);
-    return {far / density, select(x < 0.0, far, 1.0 - far), {density, one, one}};
+    return {magnitude, far / density, {density, V{}}};
   }
 }
 
-template <class V>
-inline constexpr Scalar<V> kNormalVanishes = kIsFloat<V> ? Scalar<V>(15) : Scalar<V>(38.5);
-
-// x * Phi(x).
+// x * Phi(x) = max(x, 0) - |x| * Phi(-|x|), with -0 for the maximum of what lies below zero.
 template <class V>
 FUSELET_FN V gelu_erf(V x) {
-  V b = bounded_by(x, kNormalVanishes<V>);  // beyond, the value is 0 or x
-  Normal<V> n = normal(b);
-  V below = b * n.tail * n.density.significand * n.density.scale1 * n.density.scale2;
-  V above = x * (Scalar<V>(1) - n.tail * (n.density.significand * n.density.scale1 * n.density.scale2));
-  V outer = select(b < Scalar<V>(0), below, above);
-  return select(abs(b) <= Scalar<V>(1), b * n.center, outer);
+  NormalTail<V> n = normal_tail(x);
+  V lost = times_power_of_two(n.magnitude * n.tail * n.density.significand, n.density.exponent);
+  return select(x < Scalar<V>(0), splat<V>(-Scalar<V>(0)), x) - lost;
 }
 
-// g * (Phi(x) + x * phi(x)), phi the density over sqrt(2 pi).
+// Phi(x) + x * phi(x), phi the density over sqrt(2 pi).
 template <class V>
-FUSELET_FN V gelu_erf_grad(V g, V x) {
+FUSELET_FN V gelu_erf_slope(V x) {
   constexpr Scalar<V> kPhi0 = Scalar<V>(0.39894228040143267794);
-  V b = bounded_by(x, kNormalVanishes<V>);
-  Normal<V> n = normal(b);
-  V slope = b * kPhi0;
-  // At -|x| and |x| > 1: what the derivative is there, and how far it is from 1 at |x|.
-  V far = (n.tail - abs(slope)) * n.density.significand * n.density.scale1 * n.density.scale2;
-  V outer = select(b < Scalar<V>(0), far, Scalar<V>(1) - far);
-  V inner = fma(slope, n.density.significand * n.density.scale1 * n.density.scale2, n.center);
-  return g * select(abs(b) <= Scalar<V>(1), inner, outer);
+  NormalTail<V> n = normal_tail(x);
+  // At -|x|; at |x| it is as far from 1.
+  V far = times_power_of_two(fma(-n.magnitude, splat<V>(kPhi0), n.tail) * n.density.significand, n.density.exponent);
+  return select(x < Scalar<V>(0), far, Scalar<V>(1) - far);
 }
 
 }  // namespace fuselet::formula

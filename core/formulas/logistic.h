@@ -9,31 +9,23 @@
 
 namespace fuselet::formula {
 
-// x within [-limit, limit], NaN kept.
-template <class V>
-FUSELET_FN V bounded_by(V x, Scalar<V> limit) {
-  x = select(x > limit, splat<V>(limit), x);
-  return select(x < -limit, splat<V>(-limit), x);
-}
-
 // 1 / (1 + e^-w) in pieces that keep both tails: e = e^-|w|, and `near` = 1 / (1 + e) is the value
-// on the side of w. w_low is a correction to w, float only.
+// on the side of w. w_low is a correction to w, float only, or left out.
 template <class V>
 struct Logistic {
   V e, near;
   ScaledExp<V> scaled;  // e before scaling
 };
 
-template <class V>
-FUSELET_FN Logistic<V> logistic(V w, V w_low) {
+template <class V, class... Low>
+FUSELET_FN Logistic<V> logistic(V w, Low... w_low) {
   Logistic<V> result;
   if constexpr (kIsFloat<V>) {
-    result.scaled = scaled_exp(-abs(w), select(w < 0.0f, w_low, -w_low));
-    result.e = result.scaled.significand * result.scaled.scale1 * result.scaled.scale2;
+    result.scaled = scaled_exp(-abs(w), select(w < 0.0f, w_low, -w_low)...);
+    result.e = times_power_of_two(result.scaled.significand, result.scaled.exponent);
   } else {
-    V one = splat<V>(1.0);
     result.e = exp(-abs(w));
-    result.scaled = {result.e, one, one};
+    result.scaled = {result.e, V{}};
   }
   result.near = Scalar<V>(1) / (Scalar<V>(1) + result.e);
   return result;
@@ -42,13 +34,13 @@ FUSELET_FN Logistic<V> logistic(V w, V w_low) {
 // x * sigmoid(w) for x of the sign of w.
 template <class V>
 FUSELET_FN V times_logistic(V x, V w, Logistic<V> s) {
-  V below = x * s.scaled.significand * s.near * s.scaled.scale1 * s.scaled.scale2;
+  V below = times_power_of_two(x * s.scaled.significand * s.near, s.scaled.exponent);
   return select(w < Scalar<V>(0), below, x * s.near);
 }
 
 template <class V>
 FUSELET_FN V sigmoid(V x) {
-  Logistic<V> s = logistic(x, splat<V>(0));
+  Logistic<V> s = logistic(x);
   return select(x < Scalar<V>(0), s.e, splat<V>(1)) / (Scalar<V>(1) + s.e);
 }
 
@@ -58,8 +50,8 @@ inline constexpr Scalar<V> kExpVanishes = kIsFloat<V> ? Scalar<V>(126) : Scalar<
 
 template <class V>
 FUSELET_FN V silu(V x) {
-  V from_below = select(x < -kExpVanishes<V>, splat<V>(-kExpVanishes<V>), x);
-  return times_logistic(from_below, x, logistic(from_below, splat<V>(0)));
+  V from_below = at_least(x, -kExpVanishes<V>);
+  return times_logistic(from_below, x, logistic(from_below));
 }
 
 // g * s * (1 + x * (1 - s) * slope), s = sigmoid(w): the derivative of x * sigmoid(w(x)) where
@@ -69,14 +61,14 @@ FUSELET_FN V times_logistic_grad(V g, V x, V w, V slope, Logistic<V> s) {
   auto below = w < Scalar<V>(0);
   V complement = s.near * select(below, splat<V>(1), s.e);
   V factor = fma(x * complement, slope, splat<V>(1));
-  V value = s.scaled.significand * s.near * factor * s.scaled.scale1 * s.scaled.scale2;
+  V value = times_power_of_two(s.scaled.significand * s.near * factor, s.scaled.exponent);
   return g * select(below, value, s.near * factor);
 }
 
 template <class V>
 FUSELET_FN V silu_grad(V g, V x) {
   V b = bounded_by(x, kExpVanishes<V>);
-  return times_logistic_grad(g, b, b, splat<V>(1), logistic(b, splat<V>(0)));
+  return times_logistic_grad(g, b, b, splat<V>(1), logistic(b));
 }
 
 }  // namespace fuselet::formula

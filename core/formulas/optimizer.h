@@ -4,7 +4,7 @@
 // scalar type. Includes no standard header.
 #pragma once
 
-#include "core/formulas/rounded.h"
+#include "core/formulas/arithmetic.h"
 
 namespace fuselet::formula {
 
@@ -32,11 +32,19 @@ FUSELET_FN void sgd_update(const SgdNumbers<Scalar<V>>& s, V& p, V g, V& buffer)
 template <class S>
 struct AdamNumbers {
   S beta1, one_minus_beta1, beta2, one_minus_beta2, eps;
-  S step_size;        // lr / (1 - beta1^t)
-  S root_correction;  // sqrt(1 - beta2^t)
-  S decay;            // weight_decay, or with `decoupled` 1 - lr * weight_decay
+  S step_size;   // lr / (1 - beta1^t)
+  S root_scale;  // 1 / sqrt(1 - beta2^t)
+  S decay;       // weight_decay, or with `decoupled` 1 - lr * weight_decay
   bool has_decay, decoupled, maximize;
 };
+
+// Zero for what lies below the normal numbers. A moment that is multiplied by less than 1 in each step, and gets no
+// gradient any more, ends there for good, where each multiplication takes a hundred times as long.
+template <class V>
+FUSELET_FN V normal_or_zero(V x) {
+  constexpr Scalar<V> kSmallestNormal = kIsFloat<V> ? Scalar<V>(0x1p-126) : Scalar<V>(0x1p-1022);
+  return select(abs(x) < kSmallestNormal, V{}, x);
+}
 
 // Changes p and the moments m and v.
 template <class V>
@@ -48,9 +56,9 @@ FUSELET_FN void adam_update(const AdamNumbers<Scalar<V>>& s, V& p, V g, V& m, V&
     else
       g = g + p * s.decay;
   }
-  m = m * s.beta1 + g * s.one_minus_beta1;
-  v = v * s.beta2 + g * g * s.one_minus_beta2;
-  p = p - m * s.step_size / (sqrt(v) / s.root_correction + s.eps);
+  m = normal_or_zero(m * s.beta1 + g * s.one_minus_beta1);
+  v = normal_or_zero(v * s.beta2 + g * g * s.one_minus_beta2);
+  p = p - m * s.step_size / (sqrt(v) * s.root_scale + s.eps);
 }
 
 }  // namespace fuselet::formula

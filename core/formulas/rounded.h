@@ -33,6 +33,7 @@ FUSELET_FN V sqrt(V x) {
 
 #ifndef __clang__  // whose names for these builtins differ
 #ifdef __AVX512F__
+#define FUSELET_AVX512_BUILTINS 1
 inline constexpr int kCurrentRounding = 4;
 FUSELET_FN float16v fma(float16v a, float16v b, float16v c) {
   return __builtin_ia32_vfmaddps512_mask(a, b, c, -1, kCurrentRounding);

@@ -56,7 +56,7 @@ Tensor softmax(const Tensor& self, int64_t dim, const std::optional<DType>& dtyp
   Tensor x = down(self, compute_dtype(to));
   if (self.impl()->numel() == 0) return down(x.exp(), to);
   Tensor e = exp(x - x.amax(dim, true));
-  return down(e / e.sum(dim, true), to);
+  return down(e * (1 / e.sum(dim, true)), to);  // one division a row
 }
 
 Tensor softmax_grad(const Tensor& grad_output, const Tensor& output, int64_t dim) {

@@ -52,20 +52,26 @@ std::vector<Tensor> sgd_step(TensorList params, TensorList grads, TensorList mom
 
 namespace {
 
-// What adam_step multiplies and divides by, in the type of a parameter.
+Tensor normal_or_zero(const Tensor& x) {
+  const double smallest = x.dtype() == DType::Float64 ? std::numeric_limits<double>::min()
+                                                      : static_cast<double>(std::numeric_limits<float>::min());
+  return where(abs(x) < smallest, 0, x);
+}
+
+// What adam_step multiplies by, in the type of a parameter.
 struct AdamNumbers {
-  Tensor one_minus_beta1, one_minus_beta2, step_size, root_correction, kept_by_decay;
+  Tensor one_minus_beta1, one_minus_beta2, step_size, root_scale, kept_by_decay;
 
   AdamNumbers in(DType compute) const {
     return {as_dtype(one_minus_beta1, compute), as_dtype(one_minus_beta2, compute), as_dtype(step_size, compute),
-            as_dtype(root_correction, compute), as_dtype(kept_by_decay, compute)};
+            as_dtype(root_scale, compute), as_dtype(kept_by_decay, compute)};
   }
 };
 
 AdamNumbers adam_numbers(Device device, const Scalar& lr, const Scalar& step, const Scalar& beta1, const Scalar& beta2,
                          double weight_decay) {
   Tensor rate = number(lr, device), t = number(step, device), b1 = number(beta1, device), b2 = number(beta2, device);
-  return {1 - b1, 1 - b2, rate / (1 - pow(b1, t)), sqrt(1 - pow(b2, t)), 1 - rate * weight_decay};
+  return {1 - b1, 1 - b2, rate / (1 - pow(b1, t)), 1 / sqrt(1 - pow(b2, t)), 1 - rate * weight_decay};
 }
 
 }  // namespace
@@ -91,9 +97,9 @@ std::vector<Tensor> adam_step(TensorList params, TensorList grads, TensorList ex
         g = g + p * weight_decay;
       }
     }
-    m = m * beta1 + g * n.one_minus_beta1;
-    v = v * beta2 + g * g * n.one_minus_beta2;
-    p = p - m * n.step_size / (sqrt(v) / n.root_correction + eps);
+    m = normal_or_zero(m * beta1 + g * n.one_minus_beta1);
+    v = normal_or_zero(v * beta2 + g * g * n.one_minus_beta2);
+    p = p - m * n.step_size / (sqrt(v) * n.root_scale + eps);
     p_out.push_back(as_dtype(p, param.dtype()));
     m_out.push_back(as_dtype(m, first.dtype()));
     v_out.push_back(as_dtype(v, second.dtype()));

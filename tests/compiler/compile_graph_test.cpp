@@ -114,6 +114,19 @@ TEST_CASE("exact compiled graphs equal the operators run one by one, bit for bit
   output %4
 )");
   }
+  SUBCASE("one row, whose column sums combine a single element") {
+    check_exact(R"(
+  input %0: f32[6] argument "g"
+  input %1: f32[6] argument "x"
+  input %2: f32[1] argument "mean"
+  input %3: f32[1] argument "rstd"
+  input %4: f32[6] argument "w"
+  %5: f32[6], %6: f32[6], %7: f32[6] = layer_norm_grad(%0, %1, %2, %3, %4, [6])
+  output %5
+  output %6
+  output %7
+)");
+  }
   SUBCASE("layer norm with dropout before it, forward and backward") {
     check_exact(R"(
   input %0: f32[130, 100] argument "x"

@@ -143,6 +143,7 @@ TEST_CASE("a lane has the scalar's bits: activations") {
   LANES_OF_EACH_FLOATING(sigmoid_grad(x, y));
   LANES_OF_EACH_FLOATING(tanh_grad(x, y));
   LANES_OF_EACH_FLOATING(silu_grad(x, y));
+  LANES_OF_EACH_FLOATING(gelu_erf_slope(x));
   LANES_OF_EACH_FLOATING(gelu_erf_grad(x, y));
   LANES_OF_EACH_FLOATING(gelu_tanh_grad(x, y));
 }

@@ -15,6 +15,8 @@ OTHER_ROOTS = {"tests", "examples", "tools"}
 INCLUDE = re.compile(r'^\s*#\s*include\s*([<"])([^>"]+)[>"]')
 CUDA_HEADER = re.compile(r"^(cuda|nvrtc|cublas|cupti|cudnn)\w*\.h$")
 REGISTRY = "backends/registry.cpp"
+# What backends share.
+SHARED = ("backends/codegen", "backends/jit")
 SURFACES = {"frontend/cpp/fuselet/cuda.h": "backends/cuda"}
 # The simulated device fills the driver's table.
 SEAM = ("backends/cuda_sim", "backends/cuda/driver/driver_api.h")
@@ -27,7 +29,8 @@ def _layer(path):
 
 def _concrete_backend(path):
     parts = path.split("/")
-    return "/".join(parts[:2]) if parts[0] == "backends" and len(parts) > 2 else None
+    folder = "/".join(parts[:2])
+    return folder if parts[0] == "backends" and len(parts) > 2 and folder not in SHARED else None
 
 
 def _judge(path, quote, header):

@@ -9,6 +9,8 @@
 
 namespace fuselet::cpu::codegen {
 
+using fuselet::codegen::prelude_text;
+
 using kernel::Kernel;
 using kernel::Kind;
 using kernel::Structure;

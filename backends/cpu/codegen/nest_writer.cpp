@@ -2,12 +2,16 @@
 
 #include <algorithm>
 
-#include "backends/cpu/codegen/native_vectors.h"
 #include "backends/codegen/column_sums.h"
 #include "backends/codegen/prelude_text.h"
+#include "backends/cpu/codegen/native_vectors.h"
 #include "core/error.h"
 
 namespace fuselet::cpu::codegen {
+
+using fuselet::codegen::kPreludeFiles;
+using fuselet::codegen::prelude_formula;
+using fuselet::codegen::with_column_vectors;
 
 using kernel::Access;
 using kernel::Kind;
@@ -23,8 +27,7 @@ int choose_width(const kernel::Nest& nest) {
   int bytes = 4;
   for (const Statement& s : nest.body) {
     if (!(s.varies >> last & 1) && s.kind != Kind::Reduce) continue;
-    for (DType t : {s.kind == Kind::Reduce ? accumulator(s) : s.dtype,
-                    s.kind == Kind::Formula ? s.compute : s.dtype}) {
+    for (DType t : {s.kind == Kind::Reduce ? accumulator(s) : s.dtype, s.kind == Kind::Formula ? s.compute : s.dtype}) {
       if (t == DType::Float64 || (!is_float(t) && t != DType::Bool)) bytes = 8;
     }
   }
@@ -167,8 +170,9 @@ void NestWriter::fill_tiles(const std::vector<int>& statements) {
     const std::string where =
         "task.draws[" + draw + "], from_" + number + " + first * " + step + ", stop - first, " + step;
     const std::string tile = "tile_" + number;
-    line("alignas(64) " + std::string(held_type(s.dtype)) + " " + tile + "[kTile + W];");
-    if (s.distribution == kernel::Distribution::Bernoulli) {
+    const bool truths = s.distribution == kernel::Distribution::Bernoulli;
+    line("alignas(64) " + std::string(truths ? "signed char" : held_type(s.dtype)) + " " + tile + "[kTile + W];");
+    if (truths) {
       line("fill_kept(" + where + ", " + std::to_string(s.threshold) + ", " + tile + ");");
     } else {
       const char* fill = s.distribution == kernel::Distribution::Uniform ? "fill_uniform<" : "fill_normal<";

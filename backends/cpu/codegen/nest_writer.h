@@ -13,7 +13,14 @@
 
 namespace fuselet::cpu::codegen {
 
-using namespace fuselet::codegen;  // types and names of statements
+using fuselet::codegen::accumulator;
+using fuselet::codegen::combine_name;
+using fuselet::codegen::constant_text;
+using fuselet::codegen::held_type;
+using fuselet::codegen::note_text;
+using fuselet::codegen::stored_type;
+using fuselet::codegen::value_name;
+using fuselet::codegen::widest;
 
 class NestWriter {
  public:

@@ -27,6 +27,8 @@ class RowLoops {
   void pass(int p, const std::string& first, const std::string& stop, bool one_chunk);
 
  private:
+  const Pass* dearest_of(size_t count) const;
+  void fetch_ahead(const Pass& pass);
   void body(const Pass& pass, bool chunks);
 
   NestWriter& w_;

@@ -2,8 +2,8 @@
 // rows, the last but one of columns.
 //
 // A Reduce is ready in the pass after the one that its argument is calculated in. A Store whose element may be one that
-// the nest loads runs in the last pass. What a later pass needs again is calculated again, unless that is dear and the
-// row short enough to keep it in a buffer.
+// the nest loads runs in the last pass. What a later pass needs again is calculated again, unless that costs more than
+// a buffer and the row is short enough for one.
 #pragma once
 #include <cstdint>
 #include <vector>
@@ -32,6 +32,8 @@ inline constexpr int64_t kKeptBytes = 16384;
 
 RowPasses row_passes(const kernel::Nest& nest, bool may_keep);
 
+// True iff it takes the time of many operations: a transcendental formula, a random number.
+bool is_dear(const kernel::Statement& s);
 // True iff what Reduce `s` combines over is not the axis of rows but all dims but the last.
 bool is_column_sum(const kernel::Nest& nest, const kernel::Statement& s);
 // True for column sums of RowsAndColumns and all that depends on them.

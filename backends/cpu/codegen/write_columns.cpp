@@ -149,8 +149,8 @@ class ColumnLoops {
     for (int i : vectors) w_.vector_statement(i);
     for (int i : pass.reduces) {
       const Statement& s = w_.at(i);
-      w_.line("add_to_sums<" + std::string(combine_name(s)) + ">(lanes, sums_" + std::to_string(i) +
-              " + j, " + w_.lanes_of(s.args[0], accumulator(s)) + ");");
+      w_.line("add_to_sums<" + std::string(combine_name(s)) + ">(lanes, sums_" + std::to_string(i) + " + j, " +
+              w_.lanes_of(s.args[0], accumulator(s)) + ");");
     }
     w_.close("});");
     for (int i : rows) {

@@ -170,8 +170,8 @@ std::vector<Phase> write_split_rows(NestWriter& w, const std::string& name) {
   w.unravel("row", w.last());
   loops.scalars(0);
   for (int i : reduces) {
-    const std::string value = "tree_of_chunks<" + std::string(combine_name(w.at(i))) + ">(" +
-                              scratch_pointer(w, i) + " + row * " + count + ", " + count + ")";
+    const std::string value = "tree_of_chunks<" + std::string(combine_name(w.at(i))) + ">(" + scratch_pointer(w, i) +
+                              " + row * " + count + ", " + count + ")";
     w.line("[[maybe_unused]] const " + std::string(held_type(w.at(i).dtype)) + " " + w.name(i) + " = " +
            w.reduced(i, value) + ";");
   }

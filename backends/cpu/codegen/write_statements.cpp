@@ -89,7 +89,8 @@ void NestWriter::scalar_statement(int i) {
       line("store_one(b_" + number + " + " + offset(i, 0, rank()) + ", " + name(s.args[0]) + ");" + note_text(s));
       return;
   }
-  line("[[maybe_unused]] const " + std::string(held_type(s.dtype)) + " " + name(i) + " = " + value + ";" + note_text(s));
+  line("[[maybe_unused]] const " + std::string(held_type(s.dtype)) + " " + name(i) + " = " + value + ";" +
+       note_text(s));
 }
 
 void NestWriter::vector_statement(int i) {
@@ -133,7 +134,8 @@ void NestWriter::vector_statement(int i) {
       value = "ramp<L>(from_" + number + (stride == 1 ? " + j" : " + j * " + step) + ", " + step + ")";
       break;
     case Kind::Random:
-      value = "load<W>(Whole{}, tile_" + number + " + (j - first))";
+      value = s.distribution == kernel::Distribution::Bernoulli ? "load_kept<W>(" : "load<W>(Whole{}, ";
+      value += "tile_" + number + " + (j - first))";
       break;
     case Kind::Formula:
       value = formula(i, true);

@@ -88,8 +88,8 @@ BuiltKernel compile_one(const Toolchain& toolchain, const BuildOrder& order) {
     load(bytes.str(), kernel);
   } else {
     kernel.remark = "the C++ compiler failed";
-    const std::string kept = fuselet::jit::keep_failure(
-        *order.key, ".cpp", *order.source, "flags: " + flags_text() + "\n" + compilation.messages);
+    const std::string kept = fuselet::jit::keep_failure(*order.key, ".cpp", *order.source,
+                                                        "flags: " + flags_text() + "\n" + compilation.messages);
     if (!kept.empty()) kernel.remark += " on " + kept;
     kernel.remark += ": " + compilation.messages;
   }

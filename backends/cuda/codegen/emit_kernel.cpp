@@ -85,8 +85,7 @@ class KernelEmitter {
   }
 
   void nest_of(const kernel::Nest& lowered, const NestPlace& place, std::vector<Written>& groups) {
-    const bool columns =
-        lowered.structure == Structure::Columns || lowered.structure == Structure::RowsAndColumns;
+    const bool columns = lowered.structure == Structure::Columns || lowered.structure == Structure::RowsAndColumns;
     const kernel::Nest nest = columns ? fuselet::codegen::with_column_vectors(lowered) : lowered;
     const int first_load_at = load_ats_;
     for (const kernel::Statement& s : nest.body) load_ats_ += s.kind == Kind::LoadAt;
@@ -104,7 +103,8 @@ class KernelEmitter {
     bool aligned = aligned_ && lanes > 1 && may_align(nest, lanes);
     const bool rows = nest.structure == Structure::Rows || nest.structure == Structure::SplitRows ||
                       nest.structure == Structure::RowsAndColumns;
-    // A row's positions are owned in fours whatever the accesses are; elsewhere lanes are there for wide accesses alone.
+    // A row's positions are owned in fours whatever the accesses are; elsewhere lanes are there for wide accesses
+    // alone.
     if (!aligned) lanes = rows ? 4 : 1;
     if (rows && lanes == 1) lanes = 4;
     if (rows && lanes == 8 && nest.dims.back() <= 16) lanes = 4, aligned = aligned_ && may_align(nest, 4);
@@ -142,10 +142,12 @@ class KernelEmitter {
     const std::string arguments = "Arguments_" + number, entry = "kernel_" + number;
     const bool table = group.arguments[p].size() > 1;
     functions_ += "struct " + arguments + " {\n" + phase.fields + "};\n";
-    functions_ += "extern \"C\" __global__ void __launch_bounds__(" + std::to_string(phase.threads) + ") " + entry + "(";
+    functions_ +=
+        "extern \"C\" __global__ void __launch_bounds__(" + std::to_string(phase.threads) + ") " + entry + "(";
     functions_ += table ? "const Table table) {\n" : "const " + arguments + " args) {\n";
     functions_ += std::string("  using Index = ") + (group.small ? "int" : "long") + ";\n";
-    functions_ += std::string("  [[maybe_unused]] constexpr bool kAligned = ") + (group.aligned ? "true;\n" : "false;\n");
+    functions_ +=
+        std::string("  [[maybe_unused]] constexpr bool kAligned = ") + (group.aligned ? "true;\n" : "false;\n");
     if (table) {
       files_.insert("backends/cuda/codegen/prelude/table.h");
       functions_ += "  const int nest = nest_of_block(table, blockIdx.x);\n  const " + arguments + "& args = ((const " +

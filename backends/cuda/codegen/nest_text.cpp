@@ -125,7 +125,8 @@ std::string NestText::offset(int i, bool with_last) {
   for (size_t d = 0; d <= last(); ++d) {
     if (a.strides[d] == 0 || (d == last() && !with_last)) continue;
     const std::string p = d == last() ? "(first + v)" : "p" + std::to_string(d);
-    add(a.strides[d] == 1 ? p : p + " * " + number("step_" + std::to_string(i) + "_" + std::to_string(d), a.strides[d]));
+    add(a.strides[d] == 1 ? p
+                          : p + " * " + number("step_" + std::to_string(i) + "_" + std::to_string(d), a.strides[d]));
   }
   if (a.buffer < 0 && a.offset != 0) add(number("from_" + std::to_string(i), a.offset));
   return text.empty() ? "(Index)0" : text;
@@ -136,9 +137,9 @@ std::string NestText::pointer(int i, bool with_last) {
   const Statement& s = at(i);
   const std::string field = (s.kind == Kind::Store ? "to_" : "from_") + std::to_string(i);
   if (declared_.insert(field).second) {
-    declarations_ += "  " + std::string(s.kind == Kind::Store ? "" : "const ") + stored_type(s.dtype) + "* " + field + ";\n";
-    fields_.push_back(
-        {Field::Kind::Buffer, s.access.buffer, s.access.offset * static_cast<int64_t>(size_of(s.dtype))});
+    declarations_ +=
+        "  " + std::string(s.kind == Kind::Store ? "" : "const ") + stored_type(s.dtype) + "* " + field + ";\n";
+    fields_.push_back({Field::Kind::Buffer, s.access.buffer, s.access.offset * static_cast<int64_t>(size_of(s.dtype))});
   }
   const std::string where = offset(i, with_last);
   return "args." + field + (where == "(Index)0" ? "" : " + " + where);
@@ -202,7 +203,8 @@ bool NestText::has_lane_index(int i) const {
 // Lane statements whose values come V at a time.
 bool NestText::in_array(int i) const {
   const Statement& s = at(i);
-  return is_lane(i) && (s.kind == Kind::Load || s.kind == Kind::Random || (s.kind == Kind::LoadAt && !has_lane_index(i)));
+  return is_lane(i) &&
+         (s.kind == Kind::Load || s.kind == Kind::Random || (s.kind == Kind::LoadAt && !has_lane_index(i)));
 }
 
 std::string NestText::kept_type(int i) const {
@@ -240,13 +242,14 @@ void NestText::scalar_statement(int i) {
     case Kind::Reduce:
       return;  // the loops' business
     case Kind::Store:
-      line("*(" + pointer(i, false) + ") = stored<" + stored_type(s.dtype) + ">(" + value_as(s.args[0], s.dtype) + ");" +
-           note_text(s));
+      line("*(" + pointer(i, false) + ") = stored<" + stored_type(s.dtype) + ">(" + value_as(s.args[0], s.dtype) +
+           ");" + note_text(s));
       return;
     default:
       value = lane_value(i);
   }
-  line("[[maybe_unused]] const " + std::string(held_type(s.dtype)) + " " + name(i) + " = " + value + ";" + note_text(s));
+  line("[[maybe_unused]] const " + std::string(held_type(s.dtype)) + " " + name(i) + " = " + value + ";" +
+       note_text(s));
 }
 
 void NestText::scalar_statements(uint32_t over, std::set<int>* done) {
@@ -307,7 +310,8 @@ void NestText::load_array(int i) {
   if (s.kind == Kind::Random) {
     line(std::string(held_type(s.dtype)) + " " + array + v + ";");
     const int64_t step = s.access.strides[last()];
-    const std::string width = step == 1 ? "1" : number("step_" + std::to_string(i) + "_" + std::to_string(last()), step);
+    const std::string width =
+        step == 1 ? "1" : number("step_" + std::to_string(i) + "_" + std::to_string(last()), step);
     const std::string from = "(long)(" + offset(i, false) + ") + (long)first * " + width;
     const std::string element = draw(i) + ", " + from + ", " + width + ", ";
     line(s.distribution == kernel::Distribution::Bernoulli

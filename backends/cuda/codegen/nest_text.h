@@ -1,9 +1,9 @@
 // The text of one nest's kernels: argument fields, pointers, and statements as lines of CUDA C++.
 //
-// Statements that vary over the last dim belong to lanes: a thread has V neighbouring elements of it, from `first` on, of
-// `n`. Loads, random values and stores go V at a time through arrays; the rest stands inside a loop over v. The other
-// dims are positions p0, p1, …. No size, stride or address is in the text: they are fields, so that one source serves
-// every size. `Index` is int where every offset fits.
+// Statements that vary over the last dim belong to lanes: a thread has V neighbouring elements of it, from `first` on,
+// of `n`. Loads, random values and stores go V at a time through arrays; the rest stands inside a loop over v. The
+// other dims are positions p0, p1, …. No size, stride or address is in the text: they are fields, so that one source
+// serves every size. `Index` is int where every offset fits.
 #pragma once
 #include <map>
 #include <set>
@@ -12,12 +12,19 @@
 
 #include "backends/codegen/column_sums.h"
 #include "backends/codegen/statement_text.h"
-#include "backends/cuda/codegen/passes.h"
 #include "backends/cuda/codegen/launch_recipe.h"
+#include "backends/cuda/codegen/passes.h"
 
 namespace fuselet::cuda::codegen {
 
-using namespace fuselet::codegen;
+using fuselet::codegen::accumulator;
+using fuselet::codegen::combine_name;
+using fuselet::codegen::constant_text;
+using fuselet::codegen::held_type;
+using fuselet::codegen::note_text;
+using fuselet::codegen::stored_type;
+using fuselet::codegen::value_name;
+using fuselet::codegen::widest;
 
 // The kernel that a nest's text becomes a part of.
 struct PhaseText {
@@ -59,8 +66,8 @@ class NestText {
   void scalar_statement(int i);
   // Every scalar statement of `wanted` (all if empty) that varies over the dims of `over` at most and is not in `done`.
   void scalar_statements(uint32_t over, std::set<int>* done);
-  // The body of a pass for `first` of `n`: loads, lanes, accumulation into acc_i[V], stores. `keep`: suffix that selects
-  // the current part of kept arrays ("[k]").
+  // The body of a pass for `first` of `n`: loads, lanes, accumulation into acc_i[V], stores. `keep`: suffix that
+  // selects the current part of kept arrays ("[k]").
   void lane_statements(const Pass& pass, const std::string& keep);
   // An expression of statement i's value as the held type of dtype.
   std::string value_as(int i, DType dtype) const;

@@ -44,7 +44,8 @@ void RowKernel::write_positions() {
   t_.line("[[maybe_unused]] const int row_of_block = threadIdx.x / kThreads;");
   if (threads_ > 32) {
     t_.line("__shared__ double warp_results[" + std::to_string(threads_ / 32 * rows_) + "];");
-    t_.line("[[maybe_unused]] double* const slots = warp_results + row_of_block * " + std::to_string(threads_ / 32) + ";");
+    t_.line("[[maybe_unused]] double* const slots = warp_results + row_of_block * " + std::to_string(threads_ / 32) +
+            ";");
   } else {
     t_.line("double* const slots = nullptr;");
   }
@@ -70,8 +71,8 @@ void RowKernel::write_reduce(int i) {
   const std::string type = t_.accumulator_type(i), lanes = std::to_string(t_.lanes());
   const std::string all = "combine_positions<" + std::string(combine_name(s)) + ", " + lanes + ", kThreads>(acc_" +
                           std::to_string(i) + ", (" + type + "*)slots, thread)";
-  t_.line("[[maybe_unused]] const " + std::string(held_type(s.dtype)) + " " + t_.name(i) + " = " + t_.reduced(i, all) + ";" +
-          note_text(s));
+  t_.line("[[maybe_unused]] const " + std::string(held_type(s.dtype)) + " " + t_.name(i) + " = " + t_.reduced(i, all) +
+          ";" + note_text(s));
 }
 
 namespace {
@@ -132,8 +133,7 @@ void RowKernel::write_passes(std::set<int>* done) {
   }
   const bool chunked = !in_registers_ && nest.dims.back() > kDeviceChunk;
   for (const Pass& pass : passes_.list) {
-    const bool reduces =
-        std::any_of(pass.reduces.begin(), pass.reduces.end(), [&](int i) { return !is_column(i); });
+    const bool reduces = std::any_of(pass.reduces.begin(), pass.reduces.end(), [&](int i) { return !is_column(i); });
     if (reduces && chunked) {
       write_long_row(pass);
     } else {
@@ -144,11 +144,10 @@ void RowKernel::write_passes(std::set<int>* done) {
       // The columns' accumulators are those of the step.
       open_steps(true);
       if (in_registers_) {
-        for (int i : columns)
-          t_.line("auto& acc_" + std::to_string(i) + " = column_" + std::to_string(i) + "[k];");
+        for (int i : columns) t_.line("auto& acc_" + std::to_string(i) + " = column_" + std::to_string(i) + "[k];");
       } else {
-        for (int i : columns) t_.line(t_.accumulator_type(i) + " acc_" + std::to_string(i) + "[" +
-                                      std::to_string(t_.lanes()) + "];");
+        for (int i : columns)
+          t_.line(t_.accumulator_type(i) + " acc_" + std::to_string(i) + "[" + std::to_string(t_.lanes()) + "];");
         for (int i : columns)
           t_.line("read_column_partials<" + std::string(combine_name(t_.at(i))) + ">(is_first_row, column_" +
                   std::to_string(i) + ", first, n, acc_" + std::to_string(i) + ");");

@@ -1,7 +1,8 @@
 // A kernel over rows: threads of a row, its passes, and how values stay in registers from pass to pass.
 //
 // A row of n elements has T threads with V neighbouring positions each (core/device_tree.h); a block has several rows
-// where T is small. Short rows live in registers: K steps of V elements a thread. Long ones are read again by each pass.
+// where T is small. Short rows live in registers: K steps of V elements a thread. Long ones are read again by each
+// pass.
 #pragma once
 #include "backends/cuda/codegen/structures.h"
 

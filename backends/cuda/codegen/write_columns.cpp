@@ -141,7 +141,8 @@ class ColumnKernel {
         if (t_.at(i).kind == Kind::Store && !passes_.on_axis(t_.at(i)) && p == final_level) stores.push_back(i);
       }
       out.push_back(write_column_finish(
-          narrow_, place_, {outer_, leaves_, columns_, p == final_level ? all : reduces, needed_by(nest_, stores), later}));
+          narrow_, place_,
+          {outer_, leaves_, columns_, p == final_level ? all : reduces, needed_by(nest_, stores), later}));
       finished = all;
     }
     if (!last_stores.empty()) out.push_back(store(last_stores, finished));
@@ -153,7 +154,8 @@ class ColumnKernel {
     const std::string number = std::to_string(i);
     const std::string base =
         t_.scratch("partials_" + number, t_.accumulator_type(i), place_.scratch + partials_offset(nest_, i));
-    return base + "[" + t_.number("outer", outer_) + " * " + t_.number("leaves", leaves_) + " * n + group * n + first + v]";
+    return base + "[" + t_.number("outer", outer_) + " * " + t_.number("leaves", leaves_) +
+           " * n + group * n + first + v]";
   }
 
   Pass pass_of(const std::vector<int>& needed) const {
@@ -205,8 +207,8 @@ class ColumnKernel {
     for (int i : reduces) {
       const std::string acc = "acc_" + std::to_string(i), type = t_.accumulator_type(i);
       t_.line(type + " " + acc + "[" + lanes + "];");
-      t_.line("for (int v = 0; v < " + lanes + "; ++v) " + acc + "[v] = " + combine_name(t_.at(i)) + "::identity<" + type +
-              ">();");
+      t_.line("for (int v = 0; v < " + lanes + "; ++v) " + acc + "[v] = " + combine_name(t_.at(i)) + "::identity<" +
+              type + ">();");
       roots.push_back(t_.at(i).args[0]);
     }
     Pass pass = pass_of(needed_by(nest_, roots));
@@ -297,18 +299,18 @@ std::vector<PhaseText> write_rows_and_columns(NestText& t, NestText& narrow, con
     t.line("const Index first = (Index)(k * kThreads + thread) * " + lanes + ";");
     for (int i : sums) {
       const std::string number = std::to_string(i);
-      t.line("store_pack<false>(" +
-             pointer_text(t.scratch("partials_" + number, t.accumulator_type(i), place.scratch + partials_offset(nest, i)),
-                          "leaf * " + t.dim(t.last())) +
-             ", first, " + t.dim(t.last()) + ", column_" + number + "[k]);");
+      t.line(
+          "store_pack<false>(" +
+          pointer_text(t.scratch("partials_" + number, t.accumulator_type(i), place.scratch + partials_offset(nest, i)),
+                       "leaf * " + t.dim(t.last())) +
+          ", first, " + t.dim(t.last()) + ", column_" + number + "[k]);");
     }
     t.close();
     t.close();
   }
   std::vector<PhaseText> out;
   if (rows > 0) {
-    out.push_back(
-        t.take(kernel.threads_of_block(), (leaves + kernel.rows_of_block() - 1) / kernel.rows_of_block()));
+    out.push_back(t.take(kernel.threads_of_block(), (leaves + kernel.rows_of_block() - 1) / kernel.rows_of_block()));
   } else {
     t.take(1, 0);
   }

@@ -8,6 +8,7 @@
 #include <map>
 #include <memory>
 #include <mutex>
+#include <utility>
 
 #include "core/error.h"
 
@@ -136,9 +137,9 @@ void add_library_folder(const std::string& folder) {
   search().folders.push_back(folder);
 }
 
-void prefer_library_version(int major) {
+int prefer_library_version(int major) {
   std::lock_guard lock(search().mutex);
-  search().newest_major = major;
+  return std::exchange(search().newest_major, major);
 }
 
 const OpenedLibrary& find_library(const std::string& name) {

@@ -13,8 +13,8 @@ namespace fuselet::cuda {
 // A folder to search: of libraries, or a site-packages folder whose nvidia/*/lib hold wheels. Later ones come later.
 void add_library_folder(const std::string& folder);
 
-// Versions above this major one are tried last; 0: any. load_driver sets the driver's own.
-void prefer_library_version(int major);
+// Versions above this major one are tried last; 0: any. load_driver sets the driver's own. Returns what was set before.
+int prefer_library_version(int major);
 
 struct OpenedLibrary {
   void* handle = nullptr;  // of dlopen; null: not found

@@ -8,10 +8,10 @@
 namespace fuselet::cuda {
 
 struct OperatorKey {
-  std::string text;             // bytes, not for reading
-  std::vector<Tensor> inputs;   // each once, on the device
-  std::vector<int32_t> order;   // inputs by tensor argument, lists flattened
-  std::vector<double> scalars;  // numbers that are not part of the text, in order of arguments
+  std::string text;              // bytes, not for reading
+  std::vector<Tensor> inputs;    // each once, on the device
+  std::vector<int32_t> order;    // inputs by tensor argument, lists flattened
+  std::vector<double> scalars;   // numbers that are not part of the text, in order of arguments
   bool writes_in_place = false;  // the targets of an in-place call can be written by the kernels that read them
   std::vector<int32_t> targets;  // inputs of an in-place call that are written
 };

@@ -11,7 +11,7 @@ void reduce_separate_dims(const Call& call) {
   const Tensor& x = call.tensor(0);
   const int64_t rank = x.dim();
   if (x.numel() == 0) {  // a sum over nothing; the others refuse it
-    Tensor(call.outs[0]).zero_();
+    Tensor(call.outs[0]).copy_(0);
     return;
   }
   const uint64_t mask = reduced_dims(call.ints(1), rank, call.op->name);

@@ -30,8 +30,7 @@ TensorMeta meta_of(const Tensor& t) {
 ir::Graph graph_of(const Call& call, Device device, const TensorMeta* metas, const OperatorKey& key) {
   ir::Graph g;
   g.name = call.op->name;
-  for (const Tensor& t : key.inputs)
-    g.add_input(ir::InputKind::Argument, std::to_string(g.inputs.size()), meta_of(t));
+  for (const Tensor& t : key.inputs) g.add_input(ir::InputKind::Argument, std::to_string(g.inputs.size()), meta_of(t));
   size_t next = 0;
   auto value = [&] { return ir::ValueRef{g.inputs[static_cast<size_t>(key.order[next++])].value}; };
   std::vector<ir::GraphArg> args;
@@ -47,7 +46,7 @@ ir::Graph graph_of(const Call& call, Device device, const TensorMeta* metas, con
       args.push_back(ir::CellRef{static_cast<int32_t>(g.cells.size())});
       g.cells.push_back("number" + std::to_string(g.cells.size()));
     } else if (a.tag == Arg::Tag::Scalar && a.scalar->cell()) {
-      args.push_back(Scalar(a.scalar->to_double()));
+      args.emplace_back(std::in_place_type<Scalar>, a.scalar->to_double());
     } else {
       args.push_back(ir::plain_argument(a));
     }
@@ -112,6 +111,7 @@ RunOutputs run_call(const Call& call, Device device, const TensorMeta* metas, Op
     PauseRecordingGuard outside;
     CompileOptions options;
     options.numerics = Numerics::Exact;
+    options.keep_memory = false;  // of thousands of executables, each a few bytes
     executable = compile_graph(graph_of(call, device, metas, key), options);
     cache().put(key.text, executable);
   }

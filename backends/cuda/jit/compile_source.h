@@ -6,8 +6,8 @@
 
 namespace fuselet::cuda::jit {
 
-// What NVRTC compiles for: "sm_90" gives machine code; "compute_90", for a device that NVRTC does not know, PTX that the
-// driver translates.
+// What NVRTC compiles for: "sm_90" gives machine code; "compute_90", for a device that NVRTC does not know, PTX that
+// the driver translates.
 struct Architecture {
   std::string name;
   bool is_virtual = false;

@@ -7,7 +7,7 @@ namespace fuselet::cuda {
 
 struct AllocatorOptions {
   // max_split_size_mb: blocks above are never split, and serve only requests that nearly fill them. 0: the allocator's
-  // own rule (may_split in caching_allocator.cpp).
+  // own rule (size_policy.h).
   size_t max_split_size = 0;  // bytes
   // roundup_power2_divisions: sizes are rounded up to one of so many steps between two powers of two, so that nearly
   // equal requests share blocks. 0: to 512 bytes.

@@ -1,7 +1,6 @@
 #include "backends/cuda/memory/caching_allocator.h"
 
 #include <algorithm>
-#include <bit>
 #include <mutex>
 #include <unordered_map>
 #include <unordered_set>
@@ -9,34 +8,9 @@
 #include "backends/cuda/driver/result.h"
 #include "backends/cuda/memory/block_pool.h"
 #include "backends/cuda/memory/deferred_reuse.h"
+#include "backends/cuda/memory/size_policy.h"
 
 namespace fuselet::cuda {
-namespace {
-
-constexpr size_t kMiB = size_t{1} << 20;
-constexpr size_t kGranule = 512;              // bytes: the driver's own alignment
-constexpr size_t kSmallRequest = kMiB;        // up to here requests share segments of
-constexpr size_t kSmallSegment = 2 * kMiB;    // the page size of device memory
-constexpr size_t kMediumRequest = 10 * kMiB;  // up to here they share segments of
-constexpr size_t kMediumSegment = 20 * kMiB;  // so that the calls of the driver stay few
-constexpr size_t kSegmentStep = 2 * kMiB;
-// A remainder of a large block is worth a block of its own from here on.
-constexpr size_t kSmallestLargeRemainder = kMiB;
-// Blocks up to here are split for any request; larger ones only for a request of at least a fourth of them. So a small
-// tensor pins at most four times its own size of a block that only a huge request can use.
-constexpr size_t kFreelySplit = 64 * kMiB;
-constexpr size_t kLeastPart = 4;
-
-size_t round_up(size_t bytes, size_t step) { return (bytes + step - 1) / step * step; }
-
-size_t segment_bytes(size_t bytes) {
-  if (bytes <= kSmallRequest) return kSmallSegment;
-  if (bytes < kMediumRequest) return kMediumSegment;
-  return round_up(bytes, kSegmentStep);
-}
-
-}  // namespace
-
 struct CachingAllocator::State {
   State(const DriverApi& driver, ContextHandle of_device, std::string device, AllocatorOptions chosen)
       : api(driver), context(of_device), name(std::move(device)), options(chosen) {}
@@ -54,9 +28,6 @@ struct CachingAllocator::State {
   MemoryStats stats;
   uint64_t requests = 0;
 
-  size_t block_bytes(size_t bytes) const;
-  bool may_split(const Block& block, size_t bytes) const;
-  bool serves_whole(const Block& block, size_t bytes) const;
   void enter() const { check(api, api.cuCtxSetCurrent(context), "cuCtxSetCurrent"); }
 
   Block* find_free(BlockPool& pool, StreamHandle stream, size_t bytes, bool any);
@@ -76,28 +47,12 @@ struct CachingAllocator::State {
   MemoryState memory_state(const BlockPool& pool, StreamHandle stream, size_t requested) const;
 };
 
-size_t CachingAllocator::State::block_bytes(size_t bytes) const {
-  if (bytes <= kGranule) return kGranule;
-  const size_t divisions = options.roundup_power2_divisions;
-  if (divisions > 0) return round_up(round_up(bytes, std::max(std::bit_floor(bytes) / divisions, size_t{1})), kGranule);
-  return round_up(bytes, kGranule);
-}
-
-bool CachingAllocator::State::may_split(const Block& block, size_t bytes) const {
-  if (options.max_split_size > 0) return block.bytes <= options.max_split_size;
-  return block.bytes <= kFreelySplit || bytes >= block.bytes / kLeastPart;
-}
-
-// A block that may not be split is handed out whole if little of it lies idle then.
-bool CachingAllocator::State::serves_whole(const Block& block, size_t bytes) const {
-  const size_t idle = block.bytes - bytes;
-  return !may_split(block, bytes) && idle <= kMediumSegment && idle <= bytes / 8;
-}
-
 // `any`: whatever may_split says.
 Block* CachingAllocator::State::find_free(BlockPool& pool, StreamHandle stream, size_t bytes, bool any) {
   Block* block = pool.smallest(stream, bytes);
-  return block && (any || may_split(*block, bytes) || serves_whole(*block, bytes)) ? block : nullptr;
+  if (!block || any) return block;
+  const bool fits = may_split(options, block->bytes, bytes) || serves_whole(options, block->bytes, bytes);
+  return fits ? block : nullptr;
 }
 
 // nullptr when the driver has no memory.
@@ -166,11 +121,9 @@ void CachingAllocator::State::hand_out(Block* block, size_t bytes, size_t reques
   BlockPool& pool = *block->pool;
   count_free(*block, -1);
   pool.free.erase(block);
-  const size_t remainder = block->bytes - bytes;
-  const bool splits =
-      (pool.is_small ? remainder >= kGranule : remainder > kSmallestLargeRemainder) && !serves_whole(*block, bytes);
+  const bool splits = leaves_block(block->bytes, bytes, pool.is_small) && !serves_whole(options, block->bytes, bytes);
   if (splits) {
-    auto* rest = new Block{block->address + bytes, remainder, block->stream, &pool, block, block->after};
+    auto* rest = new Block{block->address + bytes, block->bytes - bytes, block->stream, &pool, block, block->after};
     rest->freed_at = block->freed_at;
     if (rest->after) rest->after->before = rest;
     block->after = rest;
@@ -300,8 +253,8 @@ DevicePtr CachingAllocator::allocate(size_t bytes, StreamHandle stream) {
   }
   // Past any memory, and rounding could wrap around.
   const bool absurd = bytes > size_t{1} << 60;
-  const size_t wanted = absurd ? bytes : s.block_bytes(bytes);
-  BlockPool& pool = wanted <= kSmallRequest ? s.small : s.large;
+  const size_t wanted = absurd ? bytes : block_bytes(s.options, bytes);
+  BlockPool& pool = is_small_request(wanted) ? s.small : s.large;
   Block* block = absurd ? nullptr : s.find_free(pool, stream, wanted, false);
   if (!block) {
     s.enter();

@@ -28,9 +28,10 @@ const void* caught_pc;
   if (guard_page_of(caught_address) >= 0)
     fault(kErrorIllegalAddress,
           format("stack overflow: local variables of a thread take more than %zu bytes,", kStackBytes), pc);
-  std::string problem = "is not device memory,";
+  std::string problem;
   uint64_t offset = offset_of(caught_address);
   if (offset < g_space.span && claim(offset, 1, false, problem) != nullptr) problem = "may not be accessed";
+  if (problem.empty()) problem = "is not device memory";
   fault(kErrorIllegalAddress, format("out of bounds: access at 0x%zx, which ", size_t{caught_address}) + problem + ",",
         pc);
 }

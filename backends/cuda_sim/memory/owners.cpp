@@ -58,9 +58,12 @@ void end_parts(const Allocation& block) {
 Allocation* owner_at(uint64_t offset, uint64_t when) {
   Allocation* owner = g_space.owners[offset / kGranule];
   while (owner != nullptr && owner->born > when) {
+    // Of those that had the granule in turn, the one that had it last.
     Allocation* earlier = owner->block;
-    for (Allocation* predecessor : owner->predecessors)
-      if (covers(*predecessor, offset)) earlier = predecessor;
+    for (Allocation* predecessor : owner->predecessors) {
+      if (covers(*predecessor, offset) && (earlier == owner->block || predecessor->born > earlier->born))
+        earlier = predecessor;
+    }
     owner = earlier;
   }
   return owner;

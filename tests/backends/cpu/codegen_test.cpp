@@ -16,7 +16,7 @@ namespace {
 using kernel::Combine;
 using kernel::Structure;
 
-constexpr int64_t kSizes[] = {0, 1, 15, 16, 17, 511, 512, 513, 1027};
+constexpr int64_t kSizes[] = {0, 1, 15, 16, 17, 511, 512, 513, 1024, 1027};
 
 Tensor normal(const std::vector<int64_t>& sizes) { return randn(IntList(sizes)); }
 
@@ -141,7 +141,8 @@ TEST_CASE("generated softmax has eager's bits") {
     NestBuilder b(Structure::Rows, {5, n});
     const int v = b.load(0, kFloat32, {n, 1}), top = b.reduce(Combine::Max, v);
     const int e = b.formula("exp", {b.formula("sub", {v, top})});
-    b.store(1, b.formula("div", {e, b.reduce(Combine::Sum, e)}), {n, 1});
+    const int share = b.formula("div", {b.constant(1), b.reduce(Combine::Sum, e)});
+    b.store(1, b.formula("mul", {e, share}), {n, 1});
     cases.push_back({make_kernel("softmax", {{kFloat32, 5 * n, false}, {kFloat32, 5 * n, true}}, {b.nest}),
                      {{x, zeros_like(x)}},
                      {{}, softmax(x, -1)}});
@@ -157,7 +158,8 @@ TEST_CASE("generated softmax over columns has eager's bits") {
     NestBuilder b(Structure::Columns, {2, l, n});
     const int v = b.load(0, kFloat32, {l * n, n, 1}), top = b.reduce(Combine::Max, v);
     const int e = b.formula("exp", {b.formula("sub", {v, top})});
-    b.store(1, b.formula("div", {e, b.reduce(Combine::Sum, e)}), {l * n, n, 1});
+    const int share = b.formula("div", {b.constant(1), b.reduce(Combine::Sum, e)});
+    b.store(1, b.formula("mul", {e, share}), {l * n, n, 1});
     cases.push_back({make_kernel("softmax", {{kFloat32, 2 * l * n, false}, {kFloat32, 2 * l * n, true}}, {b.nest}),
                      {{x, zeros_like(x)}},
                      {{}, softmax(x, 1)}});
@@ -168,7 +170,7 @@ TEST_CASE("generated softmax over columns has eager's bits") {
 TEST_CASE("generated layer_norm has eager's bits, forward and backward") {
   manual_seed(6);
   std::vector<Case> cases;
-  for (auto [rows, n] : {std::pair<int64_t, int64_t>{3, 16}, {64, 17}, {65, 512}, {200, 513}, {1, 1027}}) {
+  for (auto [rows, n] : {std::pair<int64_t, int64_t>{3, 16}, {64, 17}, {65, 512}, {200, 513}, {1, 1027}, {70, 2048}}) {
     const Tensor x = normal({rows, n}), w = normal({n}), bias = normal({n}), g = normal({rows, n});
     const auto forward = layer_norm_forward(x, {n}, w, bias, 1e-5);
     const double count = static_cast<double>(n);
@@ -277,6 +279,37 @@ TEST_CASE("a generated dropout mask is the draw's") {
   check({{make_kernel("dropout", {{kFloat32, n, false}, {kFloat32, n, true}, {kBool, n, true}}, {b.nest}, 0, 1),
           {{x, zeros({n}), zeros({n}, kBool)}, {}, {before}},
           {{}, eager[0], eager[1]}}});
+}
+
+TEST_CASE("a mask that keeps nothing, and one that keeps everything") {
+  const int64_t n = 100;
+  std::vector<Case> cases;
+  for (uint32_t threshold : {0u, 65536u}) {
+    NestBuilder b(Structure::Pointwise, {n});
+    b.store(0, b.random(0, kernel::Distribution::Bernoulli, kBool, {1}, threshold), {1});
+    cases.push_back({make_kernel("mask", {{kBool, n, true}}, {b.nest}, 0, 1),
+                     {{zeros({n}, kBool)}, {}, {default_generator().state()}},
+                     {threshold == 0 ? zeros({n}, kBool) : ones({n}, kBool)}});
+  }
+  check(cases);
+}
+
+TEST_CASE("generated passes that read what an earlier one has kept have eager's bits") {
+  manual_seed(11);
+  std::vector<Case> cases;
+  for (int64_t n : {17, 1024, 1027}) {
+    const Tensor x = normal({3, n}), g = normal({3, n});
+    NestBuilder b(Structure::Rows, {3, n});
+    const int v = b.load(0, kFloat32, {n, 1}), top = b.reduce(Combine::Max, b.formula("gelu_erf", {v}));
+    const int slope = b.formula("gelu_erf_slope", {v});
+    const int y = b.formula("mul", {b.formula("mul", {b.load(1, kFloat32, {n, 1}), slope}), top});
+    b.store(2, y, {n, 1});
+    cases.push_back(
+        {make_kernel("kept", {{kFloat32, 3 * n, false}, {kFloat32, 3 * n, false}, {kFloat32, 3 * n, true}}, {b.nest}),
+         {{x, g, zeros_like(x)}},
+         {{}, {}, gelu_erf_grad(g, x) * amax(gelu_erf(x), {1}, true)}});
+  }
+  check(cases);
 }
 
 TEST_CASE("generated transposes and reversed layouts copy every element") {

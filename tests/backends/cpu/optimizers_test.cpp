@@ -42,6 +42,18 @@ TEST_CASE("Adam over many tensors of any layout, sizes and dtypes") {
   for (size_t i = 0; i < p.size(); ++i) check_values(p[i], expected[i], p[i].dtype() == kBFloat16 ? 4e-3 : 1e-6);
 }
 
+TEST_CASE("moments that decay below the normal numbers are zero, others are not touched") {
+  for (DType t : {kFloat32, kFloat64}) {
+    CAPTURE(name_of(t));
+    const double smallest = t == kFloat32 ? 0x1p-126 : 0x1p-1022;
+    std::vector<Tensor> p{tensor_of({1, 1, 1}, t)}, g{zeros({3}, t)};
+    std::vector<Tensor> m{tensor_of({2 * smallest, smallest, -smallest}, t)}, v{tensor_of({1, smallest, 0}, t)};
+    adam_step(p, g, m, v, 0.01, 1, 0.5, 0.5, 1e-8);
+    check_values(m[0], {smallest, 0, 0}, 0);
+    check_values(v[0], {0.5, 0, 0}, 0);
+  }
+}
+
 TEST_CASE("a functional step leaves its arguments as they are") {
   std::vector<Tensor> p{tensor_of({1, 2})}, g{tensor_of({1, 1})};
   std::vector<Arg> args{Arg(TensorList(p)), Arg(TensorList(g)), Arg(TensorList()), Arg(),      Arg(),

@@ -1,5 +1,5 @@
-// Generated CUDA sources of every structure of loops, compiled by NVRTC for two architectures where NVRTC is there. What
-// they compute is tested where they run (tests/backends/cuda/operators_test.cpp).
+// Generated CUDA sources of every structure of loops, compiled by NVRTC for two architectures where NVRTC is there.
+// What they compute is tested where they run (tests/backends/cuda/operators_test.cpp).
 #include <doctest/doctest.h>
 
 #include "backends/cuda/codegen/emit_kernel.h"
@@ -82,10 +82,10 @@ const char* const kGraphs[] = {
   input %2: f64[1] argument "mean"
   input %3: f64[1] argument "rstd"
   input %4: f64[6] argument "w"
-  %10: f64[6], %11: f64[6], %12: f64[6] = layer_norm_grad(%0, %1, %2, %3, %4, [6])
-  output %10
-  output %11
-  output %12
+  %5: f64[6], %6: f64[6], %7: f64[6] = layer_norm_grad(%0, %1, %2, %3, %4, [6])
+  output %5
+  output %6
+  output %7
 )",
     // Gathering, positions and random numbers.
     R"(
@@ -114,7 +114,8 @@ TEST_CASE("every generated source compiles for sm_80 and sm_90") {
         const cuda::codegen::EmittedKernel emitted = cuda::codegen::emit_kernel(k, aligned);
         CHECK(!emitted.launches.empty());
         if (const char* folder = std::getenv("FUSELET_KEEP_SOURCES")) {
-          std::FILE* f = std::fopen((std::string(folder) + "/" + k.name + (aligned ? "_a" : "_u") + ".cu").c_str(), "w");
+          std::FILE* f =
+              std::fopen((std::string(folder) + "/" + k.name + (aligned ? "_a" : "_u") + ".cu").c_str(), "w");
           std::fputs(emitted.source.c_str(), f);
           std::fclose(f);
         }

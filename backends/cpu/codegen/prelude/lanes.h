@@ -88,8 +88,18 @@ struct LaneInfo<V> {
 template <class V>
 inline constexpr bool kIsLanes = LaneInfo<V>::kLanes > 1;
 
+// Keeps GCC from taking the load of bytes that are widened next apart into loads of single ones.
+template <class V>
+FUSELET_FN V as_one_load(V raw) {
+#if defined(__SSE2__) && !defined(__clang__)
+  if constexpr (sizeof(raw[0]) == 1 && sizeof(V) >= 8) asm("" : "+x"(raw));
+#endif
+  return raw;
+}
+
 template <class T, int W>
-FUSELET_FN HeldLanes<T, W> widen(RawLanes<T, W> raw) {
+FUSELET_FN HeldLanes<T, W> widen(RawLanes<T, W> stored) {
+  const auto raw = as_one_load(stored);
   if constexpr (kSame<T, bool>) {
     return __builtin_convertvector(raw, Truths<W>) != 0;
   } else if constexpr (kSame<T, bfloat16>) {

@@ -92,14 +92,29 @@ inline void fill_normal(Draw draw, long first, long count, long stride, Held<T>*
   }
 }
 
-inline void fill_kept(Draw draw, long first, long count, long stride, unsigned threshold, bool* to) {
+template <int W>
+FUSELET_FN Truths<W> load_kept(const signed char* from) {
+  Lanes<signed char, W> raw;
+  __builtin_memcpy(&raw, from, sizeof raw);
+  return __builtin_convertvector(as_one_load(raw), Truths<W>);
+}
+// Truth values as lanes have them, 0 or -1, in a byte each.
+inline void fill_kept(Draw draw, long first, long count, long stride, unsigned threshold, signed char* to) {
   if (stride != 1) {
-    for (long i = 0; i < count; ++i) to[i] = kept_one(draw, first + i * stride, threshold);
+    for (long i = 0; i < count; ++i) to[i] = -(int)kept_one(draw, first + i * stride, threshold);
     return;
   }
   alignas(64) unsigned short words[kTile];
   philox::fill_halfwords(draw.seed, draw.draw, first, count, words);
-  for (long i = 0; i < count; ++i) to[i] = words[i] < threshold;
+  constexpr int kLanes = formula::kVectorBytes / 2;
+  long i = 0;
+  for (; threshold > 0 && i + kLanes <= count; i += kLanes) {
+    Lanes<unsigned short, kLanes> w;
+    __builtin_memcpy(&w, words + i, sizeof w);
+    const auto kept = __builtin_convertvector(w <= (unsigned short)(threshold - 1), Lanes<signed char, kLanes>);
+    __builtin_memcpy(to + i, &kept, sizeof kept);
+  }
+  for (; i < count; ++i) to[i] = -(int)(words[i] < threshold);
 }
 
 }  // namespace fuselet::generated

@@ -8,19 +8,23 @@
 
 namespace fuselet::generated {
 
-// As over_lanes, with the place k of the vector among the tree's lanes: whole groups of kTreeLanes, the last one filled
-// up.
-template <int W, class Step>
-FUSELET_FN void over_chunk(long first, long end, Step step) {
+// As over_lanes, with the place k of the vector among the tree's lanes, and the number c of its chunk. Together == 1:
+// one chunk, in whole groups of kTreeLanes, the last one filled up. More: as many full chunks side by side.
+template <int W, int Together, class Step>
+FUSELET_FN void over_chunks(long first, long end, Step step) {
   constexpr int kVectors = kTreeLanes / W;
+  if constexpr (Together > 1) end = first + kChunk;
   long j = first;
   for (; j + kTreeLanes <= end; j += kTreeLanes) {
 #pragma GCC unroll 8
-    for (int k = 0; k < kVectors; ++k) step(Whole{}, j + k * W, k);
-  }
-  if (j < end) {
+    for (int c = 0; c < Together; ++c) {
 #pragma GCC unroll 8
-    for (int k = 0; k < kVectors; ++k) step(First{end - j - k * W}, j + k * W, k);
+      for (int k = 0; k < kVectors; ++k) step(Whole{}, j + c * kChunk + k * W, k, c);
+    }
+  }
+  if (Together == 1 && j < end) {
+#pragma GCC unroll 8
+    for (int k = 0; k < kVectors; ++k) step(First{end - j - k * W}, j + k * W, k, 0);
   }
 }
 
@@ -106,6 +110,10 @@ struct Tree {
     return tree.result(formula::splat<V>(Combine::template kIdentity<formula::Scalar<V>>));
   }
 };
+
+// Memory that is needed soon; any address will do.
+FUSELET_FN void fetch_to_read(const void* from) { __builtin_prefetch(from, 0); }
+FUSELET_FN void fetch_to_write(const void* to) { __builtin_prefetch(to, 1); }
 
 // A whole vector in a buffer of lanes, and back.
 template <class T, class V>

@@ -1,8 +1,8 @@
 // V neighbouring elements of a row as one access. Generated units paste it.
 //
 // `first` is a multiple of V. A row has n elements; what lies beyond is 0 and is not stored. With kAligned, n is a
-// multiple of V and addresses are multiples of the pack's bytes, up to 16: the launch has checked that. Else elements go
-// one by one, `step` apart.
+// multiple of V and addresses are multiples of the pack's bytes, up to 16: the launch has checked that. Else elements
+// go one by one, `step` apart.
 #pragma once
 
 #include "backends/cuda/codegen/prelude/values.h"

@@ -1,5 +1,5 @@
-// Positions from numbers: quotients by sizes that a launch fixes, and indices that come from data. Generated units paste
-// it.
+// Positions from numbers: quotients by sizes that a launch fixes, and indices that come from data. Generated units
+// paste it.
 #pragma once
 
 #include "backends/cuda/codegen/prelude/values.h"

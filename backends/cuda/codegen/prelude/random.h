@@ -79,7 +79,7 @@ FUSELET_FN void kept_pack(Draw draw, long first, long step, unsigned threshold, 
     const philox::Words<unsigned> block = philox::random_block(draw.seed, draw.number, first / 8);
 #pragma unroll
     for (int v = 0; v < V; v += 2) {
-      const unsigned word = V == 8             ? block.word[v / 2 % 4]
+      const unsigned word = V == 8           ? block.word[v / 2 % 4]
                             : first % 8 == 0 ? block.word[v / 2 % 4]
                                              : block.word[(v / 2 + 2) % 4];
       to[v] = (word & 0xffffu) < threshold;

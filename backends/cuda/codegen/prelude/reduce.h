@@ -74,7 +74,8 @@ FUSELET_FN A combine_positions(A (&values)[V], A* slots, int thread) {
   return value;
 }
 
-// The sums so far of a leaf's columns, from memory that its thread alone touches; the identity for the leaf's first row.
+// The sums so far of a leaf's columns, from memory that its thread alone touches; the identity for the leaf's first
+// row.
 template <class Op, class A, int V, class Index>
 FUSELET_FN void read_column_partials(bool is_first_row, const A* partials, Index first, Index n, A (&to)[V]) {
 #pragma unroll

@@ -6,8 +6,8 @@
 namespace fuselet::device {
 
 struct Table {
-  const void* arguments;       // one struct a nest
-  const long* first_blocks;    // ascending, one a nest
+  const void* arguments;     // one struct a nest
+  const long* first_blocks;  // ascending, one a nest
   long nests;
 };
 
