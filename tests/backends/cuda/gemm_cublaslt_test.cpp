@@ -1,7 +1,5 @@
 // What cuBLASLt is asked for, seen by a table of functions that only take notes: descriptors, one question a kind of
 // product, workspaces by stream, and errors. That its results are right only a GPU can say.
-#include "backends/cuda/gemm/cublaslt_gemm.h"
-
 #include <doctest/doctest.h>
 
 #include <cstring>
@@ -9,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "backends/cuda/gemm/cublaslt_gemm.h"
 #include "core/error.h"
 
 using namespace fuselet;
@@ -98,8 +97,17 @@ lt::Api noting_api() {
                   StreamHandle stream) {
     const auto* bytes = static_cast<const unsigned char*>(alpha);
     const DescNotes& notes = at<DescNotes>(desc);
-    g_notes.products.push_back({notes, at<LayoutNotes>(a_layout), at<LayoutNotes>(b_layout), at<LayoutNotes>(d_layout),
-                                a, b, d, workspace, workspace_bytes, algo->data[0], stream,
+    g_notes.products.push_back({notes,
+                                at<LayoutNotes>(a_layout),
+                                at<LayoutNotes>(b_layout),
+                                at<LayoutNotes>(d_layout),
+                                a,
+                                b,
+                                d,
+                                workspace,
+                                workspace_bytes,
+                                algo->data[0],
+                                stream,
                                 {bytes, bytes + (notes.scale == lt::kReal64 ? 8 : 4)}});
     return g_notes.run;
   };
