@@ -13,7 +13,7 @@ DERIVED = "core/ops/derived_formulas.h"  # written by core/ops/generate.py
 ROOTS = ["core/formulas.h", "core/formulas/optimizer.h", DERIVED] + [
     f"backends/cpu/codegen/prelude/{name}.h"
     for name in ("lanes", "launch", "rows", "indices", "random_tiles", "columns", "blocks")] + [
-    f"backends/cuda/codegen/prelude/{name}.h" for name in ("values", "packs", "reduce", "random", "places", "table")]
+    f"backends/cuda/codegen/prelude/{name}.h" for name in ("values", "packs", "reduce", "random", "places", "table", "rough")]
 FORMULA = re.compile(r"^FUSELET_FN V (\w+)\(", re.MULTILINE)
 INCLUDE = re.compile(r'^#include "([^"]+)"\n', re.MULTILINE)
 

@@ -81,6 +81,14 @@ Tensor simplify_sub(const Site& s) {
   return {};
 }
 
+// In float32, pow rounds the double power once, and the double square is exact.
+Tensor simplify_pow(const Site& s) {
+  if (s.is_number(1, 1)) return s.as_result(0);
+  const bool squares = s.is_number(1, 2) && s.dtype() == DType::Float32;
+  const Tensor x = squares ? s.as_result(0) : Tensor();
+  return x.defined() ? mul(x, x) : Tensor();
+}
+
 Tensor simplify_neg(const Site& s) { return s.operand_of_operand({OpId::neg}); }
 
 Tensor simplify_abs(const Site& s) {
@@ -101,7 +109,8 @@ constexpr struct {
   Tensor (*simplify)(const Site&);
 } kRules[] = {{OpId::mul, simplify_mul},     {OpId::div, simplify_div},          {OpId::add, simplify_add},
               {OpId::sub, simplify_sub},     {OpId::neg, simplify_neg},          {OpId::abs, simplify_abs},
-              {OpId::where, simplify_where}, {OpId::maximum, simplify_extremum}, {OpId::minimum, simplify_extremum}};
+              {OpId::where, simplify_where}, {OpId::maximum, simplify_extremum}, {OpId::minimum, simplify_extremum},
+              {OpId::pow, simplify_pow}};
 
 }  // namespace
 

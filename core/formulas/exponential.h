@@ -8,6 +8,12 @@
 #include "core/formulas/bounds.h"
 #include "core/formulas/library.h"
 
+// A device has a unit for e^x, at most 2 ulp with the C library's function around it, where a polynomial would take the
+// time of a memory access. Not where the host stands in for the device.
+#if defined(FUSELET_DEVICE_FORMULAS) && !defined(FUSELET_HOST_STAND_IN)
+#define FUSELET_EXPONENTIAL_UNIT 1
+#endif
+
 namespace fuselet::formula {
 
 // e^x as significand * 2^exponent, significand in [0.7, 1.5] and exponent an integer. Formulas that multiply e^x by
@@ -25,6 +31,13 @@ inline constexpr float kIntegerShift = 0x1.8p23f;
 // already infinite or below 2^-181; scaled_exp_within wants it there. NaN stays.
 template <class V, class... Low>
 FUSELET_FN ScaledExp<V> scaled_exp_within(V x, Low... x_low) {
+#ifdef FUSELET_EXPONENTIAL_UNIT
+  if constexpr (kSame<V, float>) {
+    float e = ::expf(x);
+    ((e = fma(e, x_low, e)), ...);
+    return {e, 0.0f};
+  }
+#endif
   V n = fma(x, splat<V>(0x1.715476p0f), splat<V>(kIntegerShift)) - kIntegerShift;
   V r = fma(n, splat<V>(-0x1.62e4p-1f), x);  // exact: 15 bits of ln 2 times an integer of 8
   r = (fma(n, splat<V>(-0x1.7f7d1cp-20f), r) + ... + x_low);
@@ -42,7 +55,12 @@ FUSELET_FN ScaledExp<V> scaled_exp(V x, Low... x_low) {
 // double: x itself.
 template <class V>
 FUSELET_FN V times_power_of_two(V x, V exponent) {
-  if constexpr (!kIsFloat<V>) {
+#ifdef FUSELET_EXPONENTIAL_UNIT
+  constexpr bool kHasExponent = false;
+#else
+  constexpr bool kHasExponent = kIsFloat<V>;
+#endif
+  if constexpr (!kHasExponent) {
     return x;
   } else {
 #ifdef FUSELET_AVX512_BUILTINS
@@ -57,6 +75,9 @@ FUSELET_FN V times_power_of_two(V x, V exponent) {
 
 template <class V>
 FUSELET_FN V exp(V x) {
+#ifdef FUSELET_EXPONENTIAL_UNIT
+  if constexpr (kSame<V, float>) return ::expf(x);
+#endif
   if constexpr (kIsFloat<V>) {
     ScaledExp<V> e = scaled_exp(x);
     return times_power_of_two(e.significand, e.exponent);

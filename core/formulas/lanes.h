@@ -66,7 +66,7 @@ FUSELET_FN V map_lanes(F f, V x) {
     for (int i = 0; i < kLanes<V>; ++i) result[i] = f(x[i]);
     return result;
   } else {
-    return f(x);
+    return f((Scalar<V>)x);
   }
 }
 template <class V, class F>
@@ -76,7 +76,7 @@ FUSELET_FN V map_lanes(F f, V x, V y) {
     for (int i = 0; i < kLanes<V>; ++i) result[i] = f(x[i], y[i]);
     return result;
   } else {
-    return f(x, y);
+    return f((Scalar<V>)x, (Scalar<V>)y);
   }
 }
 

@@ -5,6 +5,7 @@
 #include <cmath>
 
 #define __CUDACC_RTC__
+#define FUSELET_HOST_STAND_IN
 #define __device__
 #define __forceinline__ inline __attribute__((always_inline))
 #define fuselet fuselet_device_form

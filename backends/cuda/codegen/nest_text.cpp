@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "backends/codegen/prelude_text.h"
+#include "backends/cuda/codegen/accuracy.h"
 #include "core/error.h"
 
 namespace fuselet::cuda::codegen {
@@ -42,7 +43,13 @@ bool may_align(const kernel::Nest& nest, int lanes) {
 }
 
 NestText::NestText(const kernel::Nest& nest, const kernel::Kernel& kernel, int first_load_at, int lanes, bool aligned)
-    : nest_(nest), kernel_(kernel), first_load_at_(first_load_at), lanes_(lanes), aligned_(aligned) {
+    : nest_(nest),
+      kernel_(kernel),
+      first_load_at_(first_load_at),
+      lanes_(lanes),
+      aligned_(aligned),
+      rough_(may_be_rough(nest)) {
+  if (std::find(rough_.begin(), rough_.end(), true) != rough_.end()) need("backends/cuda/codegen/prelude/rough.h");
   need("backends/cuda/codegen/prelude/packs.h");
   need("backends/cuda/codegen/prelude/places.h");
   for (const Statement& s : nest.body) {
@@ -188,8 +195,12 @@ std::string NestText::reduced(int i, const std::string& value) const {
 std::string NestText::formula(int i) const {
   const Statement& s = at(i);
   std::string text = std::string("formula::") + op_of(s.op).formula + "(";
-  for (size_t k = 0; k < s.args.size(); ++k) text += (k ? ", " : "") + value_as(s.args[k], s.compute);
-  text += ")";
+  const bool rough = rough_[static_cast<size_t>(i)];
+  for (size_t k = 0; k < s.args.size(); ++k) {
+    const std::string value = value_as(s.args[k], s.compute);
+    text += (k ? ", " : "") + (rough ? "formula::Rough(" + value + ")" : value);
+  }
+  text += rough ? ").value" : ")";
   return s.dtype == s.compute ? text : "convert<" + std::string(stored_type(s.dtype)) + ">(" + text + ")";
 }
 

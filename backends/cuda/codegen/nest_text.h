@@ -108,6 +108,7 @@ class NestText {
   std::map<int, std::string> renamed_;
   std::set<std::string> files_;
   std::vector<AlignedAccess> aligned_accesses_;
+  std::vector<bool> rough_;
   int depth_ = 1;
 };
 

@@ -69,8 +69,11 @@ int64_t scratch_bytes_of(const kernel::Nest& nest) { return partials_offset(nest
 PhaseText write_column_finish(NestText& t, const NestPlace& place, const ColumnFinish& f) {
   const kernel::Nest& nest = t.nest();
   t.line("const Index n = " + t.number("columns", f.columns) + ", leaves = " + t.number("leaves", f.leaves) + ";");
-  t.line("const Index at = block * " + std::to_string(kColumnThreads) + " + (Index)threadIdx.x;");
-  t.line("if (at >= n * " + t.number("outer", f.outer) + ") return;");
+  // A warp of columns, a position of the partial results to each warp.
+  t.line("const Index all = n * " + t.number("outer", f.outer) + ", column = block * 32 + (Index)threadIdx.x % 32;");
+  t.line("const int position = threadIdx.x / 32;");
+  t.line("[[maybe_unused]] __shared__ double results[kPartialPositions][32];");
+  t.line("const Index at = column < all ? column : all - 1;");
   t.line("const Index group = " + t.quotient("at", "columns", f.columns) + ", first = at - group * n;");
   const size_t outer_rank = nest.structure == kernel::Structure::Columns ? nest.dims.size() - 2 : 0;
   std::vector<size_t> outer(outer_rank);
@@ -80,14 +83,16 @@ PhaseText write_column_finish(NestText& t, const NestPlace& place, const ColumnF
   for (int i : f.reduces) {
     const std::string number = std::to_string(i), type = t.accumulator_type(i);
     const std::string partials = t.scratch("partials_" + number, type, place.scratch + partials_offset(nest, i));
-    t.line("const " + type + " sum_of_" + number + " = combine_partials<" + combine_name(t.at(i)) + ">(" + partials +
-           " + group * leaves * n + first, leaves, n);");
+    t.line("const " + type + " sum_of_" + number + " = combine_partials_together<" + combine_name(t.at(i)) + ">(" +
+           partials + " + group * leaves * n + first, leaves, n, position, (" + type + "(*)[32])results);");
     if (f.keeps_results)
-      t.line(partials + "[" + t.number("outer", f.outer) + " * leaves * n + at] = sum_of_" + number + ";");
+      t.line("if (position == 0 && column < all) " + partials + "[" + t.number("outer", f.outer) +
+             " * leaves * n + at] = sum_of_" + number + ";");
     t.line("[[maybe_unused]] const " + std::string(held_type(t.at(i).dtype)) + " " + t.name(i) + " = " +
            t.reduced(i, "sum_of_" + number) + ";" + note_text(t.at(i)));
     done.insert(i);
   }
+  t.line("if (position != 0 || column >= all) return;");
   t.scalar_statements((1u << outer_rank) - 1, &done);
   Pass pass;
   for (int i : f.tail) {
@@ -98,7 +103,7 @@ PhaseText write_column_finish(NestText& t, const NestPlace& place, const ColumnF
   }
   if (!pass.body.empty()) t.lane_statements(pass, "");
   const int64_t total = f.outer * f.columns;
-  return t.take(kColumnThreads, (total + kColumnThreads - 1) / kColumnThreads);
+  return t.take(32 * kPartialPositions, (total + 31) / 32);
 }
 
 namespace {

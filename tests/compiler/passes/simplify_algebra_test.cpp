@@ -37,6 +37,14 @@ TEST_CASE("simplify_algebra divides by a power of two by multiplying") {
   stays("div(%0, 3.402823669209385e+38)");  // 2^128 is infinity in float32
 }
 
+TEST_CASE("simplify_algebra squares by multiplying") {
+  becomes("pow(%0, 2)", "mul(%0, %0)");
+  becomes("pow(%0, 2.0)", "mul(%0, %0)");
+  becomes("pow(%0, 1)", "clone(%0, false)");
+  stays("pow(%0, 3)");  // two roundings
+  stays("pow(%0, 0.5)");
+}
+
 TEST_CASE("simplify_algebra moves signs into sums") {
   becomes("add(%0, %3)", "sub(%0, %1)");
   becomes("sub(%0, %3)", "add(%0, %1)");

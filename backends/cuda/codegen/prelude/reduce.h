@@ -103,4 +103,27 @@ FUSELET_FN A combine_partials(const A* partials, Index count, Index apart) {
   return values[0];
 }
 
+// The same by one thread a position: thread `position` of 32 columns side by side; the result is every thread's. All
+// threads of the block come here.
+template <class Op, class A, class Index>
+FUSELET_FN A combine_partials_together(const A* partials, Index count, Index apart, int position, A (*results)[32]) {
+  Op op;
+  A value = Op::template identity<A>();
+#pragma unroll 4
+  for (Index i = position; i < count; i += kPartialPositions) value = op(value, partials[i * apart]);
+  const int lane = threadIdx.x % 32;
+  __syncthreads();  // results of another sum may still be read
+  results[position][lane] = value;
+  __syncthreads();
+  A values[kPartialPositions];
+#pragma unroll
+  for (int p = 0; p < kPartialPositions; ++p) values[p] = results[p][lane];
+#pragma unroll
+  for (int half = 1; half < kPartialPositions; half *= 2) {
+#pragma unroll
+    for (int p = 0; p + half < kPartialPositions; p += 2 * half) values[p] = op(values[p], values[p + half]);
+  }
+  return values[0];
+}
+
 }  // namespace fuselet::device

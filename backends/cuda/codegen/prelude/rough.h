@@ -1,0 +1,80 @@
+// A float whose formulas may be off by 2^-10 of their value: for results that are rounded to 16 bits. Every formula of
+// core/formulas takes it as its V; division, exp, tanh and square roots are then the device's approximate instructions,
+// good to 2^-10 for tanh and to about 2^-21 else. Generated units paste it. The simulated device calculates them in
+// full.
+#pragma once
+
+#include "backends/cuda/codegen/prelude/values.h"
+#include "core/formulas/exponential.h"
+
+namespace fuselet::formula {
+
+struct Rough {
+  float value;
+  FUSELET_FN Rough() : value(0) {}
+  FUSELET_FN Rough(float x) : value(x) {}
+  FUSELET_FN explicit operator float() const { return value; }
+};
+
+template <>
+struct LaneTraits<Rough> : ScalarTraits<float, int, unsigned> {};
+
+#ifdef FUSELET_SIM
+FUSELET_FN float approximate_reciprocal(float x) { return 1.0f / x; }
+FUSELET_FN float approximate_exp2(float x) { return exp2f(x); }
+FUSELET_FN float approximate_tanh(float x) { return tanhf(x); }
+FUSELET_FN float approximate_sqrt(float x) { return sqrtf(x); }
+#else
+FUSELET_FN float approximate_reciprocal(float x) {
+  float y;
+  asm("rcp.approx.f32 %0, %1;" : "=f"(y) : "f"(x));
+  return y;
+}
+FUSELET_FN float approximate_exp2(float x) {
+  float y;
+  asm("ex2.approx.f32 %0, %1;" : "=f"(y) : "f"(x));
+  return y;
+}
+FUSELET_FN float approximate_tanh(float x) {
+  float y;
+  asm("tanh.approx.f32 %0, %1;" : "=f"(y) : "f"(x));
+  return y;
+}
+FUSELET_FN float approximate_sqrt(float x) {
+  float y;
+  asm("sqrt.approx.f32 %0, %1;" : "=f"(y) : "f"(x));
+  return y;
+}
+#endif
+
+FUSELET_FN Rough operator+(Rough x, Rough y) { return x.value + y.value; }
+FUSELET_FN Rough operator-(Rough x, Rough y) { return x.value - y.value; }
+FUSELET_FN Rough operator*(Rough x, Rough y) { return x.value * y.value; }
+FUSELET_FN Rough operator/(Rough x, Rough y) { return x.value * approximate_reciprocal(y.value); }
+FUSELET_FN Rough operator-(Rough x) { return -x.value; }
+FUSELET_FN bool operator<(Rough x, Rough y) { return x.value < y.value; }
+FUSELET_FN bool operator>(Rough x, Rough y) { return x.value > y.value; }
+FUSELET_FN bool operator<=(Rough x, Rough y) { return x.value <= y.value; }
+FUSELET_FN bool operator>=(Rough x, Rough y) { return x.value >= y.value; }
+FUSELET_FN bool operator==(Rough x, Rough y) { return x.value == y.value; }
+FUSELET_FN bool operator!=(Rough x, Rough y) { return x.value != y.value; }
+
+FUSELET_FN unsigned to_bits(Rough x) { return to_bits(x.value); }
+FUSELET_FN Rough fma(Rough x, Rough y, Rough z) { return __fmaf_rn(x.value, y.value, z.value); }
+FUSELET_FN Rough sqrt(Rough x) { return approximate_sqrt(x.value); }
+FUSELET_FN Rough tanh(Rough x) { return approximate_tanh(x.value); }
+FUSELET_FN Rough pow(Rough x, Rough y) { return pow(x.value, y.value); }
+// The user's own division: right where a reciprocal overflows.
+FUSELET_FN Rough div(Rough x, Rough y) { return x.value / y.value; }
+
+FUSELET_FN Rough exp(Rough x) { return approximate_exp2(x.value * 0x1.715476p0f); }
+template <class... Low>
+FUSELET_FN ScaledExp<Rough> scaled_exp_within(Rough x, Low... x_low) {
+  return {exp((x + ... + x_low)), Rough(0.0f)};
+}
+FUSELET_FN Rough times_power_of_two(Rough x, Rough) { return x; }
+
+// sigmoid(w) = (1 + tanh(w / 2)) / 2 loses the lower tail; this keeps it: e^-w may be infinite, and its reciprocal 0.
+FUSELET_FN Rough sigmoid(Rough x) { return approximate_reciprocal(1.0f + exp(-x).value); }
+
+}  // namespace fuselet::formula
