@@ -30,8 +30,7 @@ TensorMeta meta_of(const Tensor& t) {
 ir::Graph graph_of(const Call& call, Device device, const TensorMeta* metas, const OperatorKey& key) {
   ir::Graph g;
   g.name = call.op->name;
-  for (const Tensor& t : key.inputs)
-    g.add_input(ir::InputKind::Argument, std::to_string(g.inputs.size()), meta_of(t));
+  for (const Tensor& t : key.inputs) g.add_input(ir::InputKind::Argument, std::to_string(g.inputs.size()), meta_of(t));
   size_t next = 0;
   auto value = [&] { return ir::ValueRef{g.inputs[static_cast<size_t>(key.order[next++])].value}; };
   std::vector<ir::GraphArg> args;
@@ -56,7 +55,7 @@ ir::Graph graph_of(const Call& call, Device device, const TensorMeta* metas, con
   g.draws = draws ? 1 : 0;
   std::vector<TensorMeta> results(metas, metas + call.num_outs);
   for (TensorMeta& m : results) m.device = device;
-  const ir::Origin origin{{0}, "", false};
+  const ir::Origin origin{{0}, concat("in ", call.op->name), false};
   const std::vector<ir::ValueId> made =
       g.add_node(call.op->id, std::move(args), results, origin, draws ? 0 : -1).outputs;
   for (size_t i = 0; i < made.size(); ++i) {
