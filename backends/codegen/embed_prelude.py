@@ -10,7 +10,7 @@ import re
 import sys
 
 DERIVED = "core/ops/derived_formulas.h"  # written by core/ops/generate.py
-ROOTS = ["core/formulas.h", "core/formulas/optimizer.h", DERIVED] + [
+ROOTS = ["core/formulas.h", "core/formulas/optimizer.h", "core/random_integers.h", DERIVED] + [
     f"backends/cpu/codegen/prelude/{name}.h"
     for name in ("lanes", "launch", "rows", "indices", "random_tiles", "columns", "blocks")] + [
     f"backends/cuda/codegen/prelude/{name}.h" for name in ("values", "packs", "reduce", "random", "places", "table", "rough")]

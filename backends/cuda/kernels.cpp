@@ -2,10 +2,15 @@
 
 #include <array>
 
+#include "backends/cuda/argmax.h"
 #include "backends/cuda/contractions.h"
 #include "backends/cuda/convolution.h"
 #include "backends/cuda/eager/reduce_dims.h"
+#include "backends/cuda/join.h"
 #include "backends/cuda/pooling.h"
+#include "backends/cuda/random_integers.h"
+#include "backends/cuda/scatter/scatter_add.h"
+#include "backends/cuda/scatter/view_scatters.h"
 
 namespace fuselet::cuda {
 namespace {
@@ -28,6 +33,14 @@ struct Tables {
     add(OpId::conv2d_input_grad, conv2d_input_grad);
     add(OpId::conv2d_weight_grad, conv2d_weight_grad);
     add(OpId::max_pool2d_with_indices, max_pool2d_with_indices);
+    add(OpId::scatter_add, scatter_add);
+    add(OpId::index_add, index_add);
+    add(OpId::slice_scatter, slice_scatter);
+    add(OpId::as_strided_scatter, as_strided_scatter);
+    add(OpId::as_strided_grad, as_strided_grad);
+    add(OpId::cat, cat);
+    add(OpId::argmax, argmax);
+    add(OpId::randint, randint);
     add_otherwise(OpId::sum, reduce_separate_dims);
     add_otherwise(OpId::amax, reduce_separate_dims);
     add_otherwise(OpId::amin, reduce_separate_dims);

@@ -3,6 +3,7 @@
 #include "backends/cuda/driver/load_driver.h"
 #include "backends/cuda/driver/result.h"
 #include "backends/cuda/streams/stream.h"
+#include "core/error.h"
 
 namespace fuselet::cuda {
 
@@ -29,6 +30,18 @@ void fill_zero(const Tensor& t) {
   if (bytes == 0) return;
   make_current(t.device().index);
   check(driver().cuMemsetD8Async(address_of(t), 0, bytes, current_stream_handle(t.device().index)), "cuMemsetD8Async");
+}
+
+// The driver copies so few bytes out of pageable memory before it returns.
+Tensor on_device(const Tensor& t, Device device) {
+  if (t.device() == device) return t;
+  FUSELET_INTERNAL_CHECK(t.dim() == 0 && t.device().type == DeviceType::CPU, "a tensor of another device");
+  Tensor number = new_tensor({}, t.dtype(), device);
+  make_current(device.index);
+  check(driver().cuMemcpyHtoDAsync(address_of(number), t.impl()->data(), size_of(t.dtype()),
+                                   current_stream_handle(device.index)),
+        "cuMemcpyHtoDAsync");
+  return number;
 }
 
 unsigned long long address_of(const Tensor& t) { return reinterpret_cast<uintptr_t>(t.impl()->data()); }

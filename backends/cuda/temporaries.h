@@ -14,6 +14,9 @@ Tensor dense(const Tensor& t, DType dtype);
 // Zero bytes in all of a row-major tensor.
 void fill_zero(const Tensor& t);
 
+// A number that lies on the host, as a tensor of the device; else `t` itself, which is there.
+Tensor on_device(const Tensor& t, Device device);
+
 // The address of a tensor's first element.
 unsigned long long address_of(const Tensor& t);
 

@@ -83,7 +83,7 @@ FUSELET_FN bool all_reducible(V x) {
     for (int i = 0; i < kLanes<V>; ++i) any |= large[i];
     return any == 0;
   } else {
-    return is_reducible(x);
+    return is_reducible((Scalar<V>)x);
   }
 }
 

@@ -5,6 +5,7 @@
 
 #include "backends/cuda/driver/load_driver.h"
 #include "backends/cuda/driver/result.h"
+#include "backends/cuda/index_failures.h"
 #include "core/error.h"
 
 namespace fuselet::cuda {
@@ -101,6 +102,7 @@ void make_current(int device) { check(driver().cuCtxSetCurrent(context_of(device
 void synchronize(int device) {
   make_current(device);
   check(driver().cuCtxSynchronize(), "cuCtxSynchronize");
+  raise_index_failure(device);
 }
 
 }  // namespace fuselet::cuda

@@ -2,10 +2,7 @@
 
 #include <algorithm>
 
-#include "backends/cuda/device/devices.h"
-#include "backends/cuda/driver/load_driver.h"
-#include "backends/cuda/driver/result.h"
-#include "backends/cuda/streams/stream.h"
+#include "backends/cuda/temporaries.h"
 
 namespace fuselet::cuda {
 namespace {
@@ -32,8 +29,7 @@ class KeyWriter {
   }
 
   int32_t tensor(const Tensor& given) {
-    // A number that lies on the host joins tensors of the device.
-    const Tensor t = given.device() == device_ ? given : to_device(given);
+    const Tensor t = on_device(given, device_);
     for (size_t i = 0; i < key_.inputs.size() && key_.inputs.size() <= kSearched; ++i) {
       if (is_same(key_.inputs[i], t)) return known(static_cast<int32_t>(i));
     }
@@ -96,22 +92,10 @@ class KeyWriter {
     key_.order.push_back(i);
     return i;
   }
-  Tensor to_device(const Tensor& t) const;
 
   Device device_;
   OperatorKey key_;
 };
-
-// The driver copies so few bytes out of pageable memory before it returns.
-Tensor KeyWriter::to_device(const Tensor& t) const {
-  FUSELET_INTERNAL_CHECK(t.dim() == 0 && t.device().type == DeviceType::CPU, "a tensor of another device");
-  auto storage = make_intrusive<Storage>(size_of(t.dtype()), device_);
-  make_current(device_.index);
-  check(driver().cuMemcpyHtoDAsync(reinterpret_cast<DevicePtr>(storage->data()), t.impl()->data(), size_of(t.dtype()),
-                                   current_stream_handle(device_.index)),
-        "cuMemcpyHtoDAsync");
-  return Tensor(make_intrusive<TensorImpl>(std::move(storage), Dims{}, Dims{}, 0, t.dtype()));
-}
 
 }  // namespace
 

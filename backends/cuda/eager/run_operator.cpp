@@ -55,7 +55,7 @@ ir::Graph graph_of(const Call& call, Device device, const TensorMeta* metas, con
   g.draws = draws ? 1 : 0;
   std::vector<TensorMeta> results(metas, metas + call.num_outs);
   for (TensorMeta& m : results) m.device = device;
-  const ir::Origin origin{{0}, "", false};
+  const ir::Origin origin{{0}, concat("in ", call.op->name), false};
   const std::vector<ir::ValueId> made =
       g.add_node(call.op->id, std::move(args), results, origin, draws ? 0 : -1).outputs;
   for (size_t i = 0; i < made.size(); ++i) {

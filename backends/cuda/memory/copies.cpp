@@ -2,6 +2,7 @@
 
 #include "backends/cuda/driver/load_driver.h"
 #include "backends/cuda/driver/result.h"
+#include "backends/cuda/index_failures.h"
 #include "backends/cuda/memory/device_memory.h"
 #include "backends/cuda/memory/pinned_memory.h"
 #include "backends/cuda/streams/event.h"
@@ -19,7 +20,9 @@ DevicePtr address_of(const void* p) { return reinterpret_cast<DevicePtr>(p); }
 void finish_host_copy(const void* host, int device, StreamHandle stream, bool non_blocking) {
   const bool pinned = is_pinned_address(host);
   if (pinned) pinned_memory().record_use(host, device, stream);
-  if (!pinned || !non_blocking) check(driver().cuStreamSynchronize(stream), "cuStreamSynchronize");
+  if (pinned && non_blocking) return;
+  check(driver().cuStreamSynchronize(stream), "cuStreamSynchronize");
+  raise_index_failure(device);
 }
 
 // Between two devices: behind the earlier work of both streams, before the later work of both.

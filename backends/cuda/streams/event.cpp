@@ -2,6 +2,7 @@
 
 #include "backends/cuda/driver/load_driver.h"
 #include "backends/cuda/driver/result.h"
+#include "backends/cuda/index_failures.h"
 #include "core/error.h"
 
 namespace fuselet::cuda {
@@ -40,6 +41,7 @@ void Event::synchronize() const {
   if (!handle_) return;
   make_current(device_);
   check(driver().cuEventSynchronize(handle_), "cuEventSynchronize");
+  raise_index_failure(device_);
 }
 
 float Event::elapsed_time(const Event& end) const {

@@ -8,6 +8,7 @@
 
 #include "backends/cuda/driver/load_driver.h"
 #include "backends/cuda/driver/result.h"
+#include "backends/cuda/index_failures.h"
 #include "backends/cuda/streams/event.h"
 #include "core/error.h"
 
@@ -116,6 +117,7 @@ bool Stream::query() const {
 void Stream::synchronize() const {
   make_current(device());
   check(driver().cuStreamSynchronize(handle()), "cuStreamSynchronize");
+  raise_index_failure(device());
 }
 
 Stream default_stream(int device) { return Stream(add_handle(default_state(device))); }

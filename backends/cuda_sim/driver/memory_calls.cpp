@@ -5,10 +5,10 @@
 // there.
 #include <cstdlib>
 #include <cstring>
-#include <map>
 
 #include "backends/cuda_sim/driver/fill_tables.h"
 #include "backends/cuda_sim/memory/device_memory.h"
+#include "backends/cuda_sim/memory/pinned_ranges.h"
 #include "backends/cuda_sim/order/costs.h"
 #include "backends/cuda_sim/order/graph.h"
 #include "backends/cuda_sim/report/report.h"
@@ -17,18 +17,7 @@ namespace fuselet::cuda::sim {
 
 namespace {
 
-std::map<uintptr_t, size_t>& pinned() {
-  static auto* blocks = new std::map<uintptr_t, size_t>;
-  return *blocks;
-}
-
-bool is_pinned(const void* memory, size_t bytes) {
-  auto at = reinterpret_cast<uintptr_t>(memory);
-  auto after = pinned().upper_bound(at);
-  if (after == pinned().begin()) return false;
-  auto block = std::prev(after);
-  return at + bytes <= block->first + block->second;
-}
+bool is_pinned(const void* memory, size_t bytes) { return sim::is_pinned(reinterpret_cast<uintptr_t>(memory), bytes); }
 
 std::shared_ptr<const std::string> text(const char* what) { return std::make_shared<const std::string>(what); }
 
@@ -60,16 +49,16 @@ Result mem_host_alloc(void** memory, size_t bytes, unsigned) {
   if (Result refused = refuse_during_capture()) return refused;
   if (memory == nullptr || bytes == 0) return kErrorInvalidValue;
   if (posix_memalign(memory, 4096, bytes) != 0) return kErrorOutOfMemory;
-  pinned()[reinterpret_cast<uintptr_t>(*memory)] = bytes;
+  add_pinned(reinterpret_cast<uintptr_t>(*memory), bytes);
   return kSuccess;
 }
 
 Result mem_free_host(void* memory) {
   Call call;
   if (Result refused = refuse_during_capture()) return refused;
-  if (pinned().count(reinterpret_cast<uintptr_t>(memory)) == 0) return kErrorInvalidValue;
+  if (!is_pinned(memory, 1)) return kErrorInvalidValue;
   wait_for_all();
-  pinned().erase(reinterpret_cast<uintptr_t>(memory));
+  if (!remove_pinned(reinterpret_cast<uintptr_t>(memory))) return kErrorInvalidValue;
   std::free(memory);
   return call.refused();
 }

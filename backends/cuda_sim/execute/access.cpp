@@ -6,6 +6,7 @@
 
 #include "backends/cuda_sim/execute/races.h"
 #include "backends/cuda_sim/memory/device_memory.h"
+#include "backends/cuda_sim/memory/pinned_ranges.h"
 #include "backends/cuda_sim/module/module.h"
 #include "backends/cuda_sim/module/shared_variables.h"
 #include "backends/cuda_sim/report/report.h"
@@ -155,6 +156,7 @@ void check_access(uintptr_t address, size_t bytes, Access access, const void* pc
   if (address - g_block.shared_begin < g_block.shared_bytes) return check_shared_memory(address, bytes, access, pc);
   if (address - stacks_begin() < stacks_bytes()) return;              // a local variable
   if (address - g_block.module_begin < g_block.module_bytes) return;  // a constant, or a __device__ variable
+  if (is_pinned(address, bytes)) return;
   fault(kErrorIllegalAddress,
         "out of bounds: " + access_text(access, bytes) +
             (address < kPage

@@ -241,3 +241,23 @@ TEST_CASE("cuda_sim: parameters by pointers and in a buffer, structures among th
   CHECK(b.read<float>(4) == std::vector<float>{12, 14, 16, 18});
   expect_no_report();
 }
+
+TEST_CASE("cuda_sim: kernels read and write pinned memory of the host") {
+  begin();
+  const char* const source = R"cuda(
+extern "C" __global__ void count_up(int* values, int n) {
+  int i = threadIdx.x;
+  if (i < n) atomicAdd(values + i, values[n - 1] + i);
+}
+)cuda";
+  void* memory = nullptr;
+  REQUIRE(api().cuMemHostAlloc(&memory, 3 * sizeof(int), 0) == kSuccess);
+  int* values = static_cast<int*>(memory);
+  values[0] = 5, values[1] = 6, values[2] = 0;
+  CHECK(launch(kernel("pinned", source, "count_up"), {1, 2}, stream(), values, 3) == kSuccess);
+  CHECK(finish() == kSuccess);
+  CHECK(values[0] == 5);
+  CHECK(values[1] == 7);
+  CHECK(take_reports().empty());
+  CHECK(api().cuMemFreeHost(memory) == kSuccess);
+}
