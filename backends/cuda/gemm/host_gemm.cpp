@@ -133,7 +133,10 @@ void host_gemm(const GemmDesc& desc) {
         for (int64_t i = 0; i < g.m; ++i) column[static_cast<size_t>(i)] += from[i] * factor;
       }
       for (int64_t i = 0; i < g.m; ++i) {
+        // The sum is in the accumulator's type before anything joins it, as on a device.
+        const bool is_double = desc.in == DType::Float64;
         double z = desc.alpha * column[static_cast<size_t>(i)];
+        if (!is_double) z = static_cast<double>(static_cast<float>(z));
         if (desc.beta != 0) z += desc.beta * load(desc.out, g.c.data, batch * g.c.batch_stride + j * g.c.leading + i);
         z = finished(desc, z, i, batch * desc.aux_batch_stride + j * desc.aux_row_stride + i);
         store(desc.out, g.d.data, batch * g.d.batch_stride + j * g.d.leading + i, z);
