@@ -11,6 +11,9 @@ FUSELET_FN V at_most(V x, Scalar<V> bound) {
   // Of two operands that do not compare, the instruction gives the second. GCC writes a comparison and a blend.
   if constexpr (kSame<V, float16v>) return __builtin_ia32_minps512_mask(splat<V>(bound), x, x, -1, kCurrentRounding);
 #endif
+#ifdef FUSELET_DEVICE_UNITS
+  if constexpr (kIsFloat<V>) return at_most_or_nan((float)x, bound);
+#endif
   return select(x > bound, splat<V>(bound), x);
 }
 
@@ -18,6 +21,9 @@ template <class V>
 FUSELET_FN V at_least(V x, Scalar<V> bound) {
 #ifdef FUSELET_AVX512_BUILTINS
   if constexpr (kSame<V, float16v>) return __builtin_ia32_maxps512_mask(splat<V>(bound), x, x, -1, kCurrentRounding);
+#endif
+#ifdef FUSELET_DEVICE_UNITS
+  if constexpr (kIsFloat<V>) return at_least_or_nan((float)x, bound);
 #endif
   return select(x < bound, splat<V>(bound), x);
 }

@@ -8,12 +8,6 @@
 #include "core/formulas/bounds.h"
 #include "core/formulas/library.h"
 
-// A device has a unit for e^x, at most 2 ulp with the C library's function around it, where a polynomial would take the
-// time of a memory access. Not where the host stands in for the device.
-#if defined(FUSELET_DEVICE_FORMULAS) && !defined(FUSELET_HOST_STAND_IN)
-#define FUSELET_EXPONENTIAL_UNIT 1
-#endif
-
 namespace fuselet::formula {
 
 // e^x as significand * 2^exponent, significand in [0.7, 1.5] and exponent an integer. Formulas that multiply e^x by
@@ -31,7 +25,9 @@ inline constexpr float kIntegerShift = 0x1.8p23f;
 // already infinite or below 2^-181; scaled_exp_within wants it there. NaN stays.
 template <class V, class... Low>
 FUSELET_FN ScaledExp<V> scaled_exp_within(V x, Low... x_low) {
-#ifdef FUSELET_EXPONENTIAL_UNIT
+#ifdef FUSELET_DEVICE_UNITS
+  // A device has a unit for e^x; the C library's function around it is good to 2 ulp, and a polynomial would take the
+  // time of a memory access.
   if constexpr (kSame<V, float>) {
     float e = ::expf(x);
     ((e = fma(e, x_low, e)), ...);
@@ -55,7 +51,7 @@ FUSELET_FN ScaledExp<V> scaled_exp(V x, Low... x_low) {
 // double: x itself.
 template <class V>
 FUSELET_FN V times_power_of_two(V x, V exponent) {
-#ifdef FUSELET_EXPONENTIAL_UNIT
+#ifdef FUSELET_DEVICE_UNITS
   constexpr bool kHasExponent = false;
 #else
   constexpr bool kHasExponent = kIsFloat<V>;
@@ -75,7 +71,7 @@ FUSELET_FN V times_power_of_two(V x, V exponent) {
 
 template <class V>
 FUSELET_FN V exp(V x) {
-#ifdef FUSELET_EXPONENTIAL_UNIT
+#ifdef FUSELET_DEVICE_UNITS
   if constexpr (kSame<V, float>) return ::expf(x);
 #endif
   if constexpr (kIsFloat<V>) {

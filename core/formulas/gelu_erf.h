@@ -23,9 +23,15 @@ FUSELET_FN NormalTail<V> normal_tail(V x) {
     V magnitude = at_most(abs(x), 15.0f);
     V half = magnitude * 0.5f;
     V square = magnitude * half;
+    if constexpr (kIsRough<V>) {
+      // (|x| + 2) * tail, error 2^-11.9.
+      V r = ratio(splat<V>(1.0f), magnitude + 2.0f);
+      V p = polynomial((magnitude - 2.0f) * r, 0x1.58475cp-1f, -0x1.525702p-2f, 0x1.cf512cp-6f, 0x1.000aeap-5f);
+      return {magnitude, p * r, scaled_exp_within(-square)};
+    }
     ScaledExp<V> density = scaled_exp_within(-square, -fma(magnitude, half, -square));
     // (|x| + 2) * tail, error 2^-24.5.
-    V r = 1.0f / (magnitude + 2.0f);
+    V r = ratio(splat<V>(1.0f), magnitude + 2.0f);
     V p = polynomial((magnitude - 2.0f) * r, 0x1.5845dcp-1f, -0x1.535bb8p-2f, 0x1.d7d548p-6f, 0x1.2cd370p-5f,
                      -0x1.fab66cp-12f, -0x1.ba9b84p-8f, -0x1.efc448p-10f, 0x1.d239a2p-11f, 0x1.7d0da8p-11f,
                      0x1.bf773cp-16f, -0x1.4c19a8p-14f);

@@ -19,7 +19,7 @@ struct TanhArgument {
 template <class V>
 FUSELET_FN TanhArgument<V> gelu_tanh_argument(V x) {
   constexpr double kA = 1.5957691216057308, kB = 0.044715 * kA;
-  if constexpr (kIsFloat<V>) {
+  if constexpr (kIsFloat<V> && !kIsRough<V>) {
     constexpr float kAHigh = float(kA), kALow = float(kA - double(kAHigh));
     constexpr float kBHigh = float(kB), kBLow = float(kB - double(kBHigh));
     V z = x * x, z_low = fma(x, x, -z);
@@ -29,15 +29,22 @@ FUSELET_FN TanhArgument<V> gelu_tanh_argument(V x) {
     V high = x * sum;
     return {high, fma(x, sum, -high) + x * sum_low};
   } else {
-    return {x * fma(x * x, splat<V>(kB), splat<V>(kA)), splat<V>(0)};
+    return {x * fma(x * x, splat<V>(Scalar<V>(kB)), splat<V>(Scalar<V>(kA))), splat<V>(0)};
   }
+}
+template <class V>
+FUSELET_FN Logistic<V> logistic_of(TanhArgument<V> w) {
+  if constexpr (kIsRough<V>)
+    return logistic(w.high);
+  else
+    return logistic(w.high, w.low);
 }
 
 template <class V>
 FUSELET_FN V gelu_tanh(V x) {
   V b = bounded_by(x, Scalar<V>(kIsFloat<V> ? 11 : 22));  // beyond, the value is 0 or x
   TanhArgument<V> w = gelu_tanh_argument(b);
-  V value = times_logistic(b, w.high, logistic(w.high, w.low));
+  V value = times_logistic(b, w.high, logistic_of(w));
   return select(x > b, x, value);
 }
 
@@ -47,7 +54,7 @@ FUSELET_FN V gelu_tanh_grad(V g, V x) {
   V b = bounded_by(x, Scalar<V>(kIsFloat<V> ? 11 : 22));
   TanhArgument<V> w = gelu_tanh_argument(b);
   V slope = fma(b * b, splat<V>(Scalar<V>(3 * kB)), splat<V>(Scalar<V>(kA)));
-  return times_logistic_grad(g, b, w.high, slope, logistic(w.high, w.low));
+  return times_logistic_grad(g, b, w.high, slope, logistic_of(w));
 }
 
 }  // namespace fuselet::formula

@@ -27,7 +27,7 @@ FUSELET_FN Logistic<V> logistic(V w, Low... w_low) {
     result.e = exp(-abs(w));
     result.scaled = {result.e, V{}};
   }
-  result.near = Scalar<V>(1) / (Scalar<V>(1) + result.e);
+  result.near = ratio(splat<V>(1), Scalar<V>(1) + result.e);
   return result;
 }
 
@@ -41,7 +41,7 @@ FUSELET_FN V times_logistic(V x, V w, Logistic<V> s) {
 template <class V>
 FUSELET_FN V sigmoid(V x) {
   Logistic<V> s = logistic(x);
-  return select(x < Scalar<V>(0), s.e, splat<V>(1)) / (Scalar<V>(1) + s.e);
+  return ratio(select(x < Scalar<V>(0), s.e, splat<V>(1)), Scalar<V>(1) + s.e);
 }
 
 // x below which x * e^x is zero, so that clamping there keeps inf * 0 away.

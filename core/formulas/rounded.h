@@ -9,6 +9,32 @@
 
 namespace fuselet::formula {
 
+// What a device has units for. Not where the host stands in for one.
+#if defined(FUSELET_DEVICE_FORMULAS) && !defined(FUSELET_HOST_STAND_IN)
+#define FUSELET_DEVICE_UNITS 1
+#ifdef FUSELET_SIM
+FUSELET_FN float approximate_reciprocal(float x) { return 1.0f / x; }
+FUSELET_FN float at_most_or_nan(float x, float y) { return x > y ? y : x; }
+FUSELET_FN float at_least_or_nan(float x, float y) { return x < y ? y : x; }
+#else
+FUSELET_FN float approximate_reciprocal(float x) {
+  float y;
+  asm("rcp.approx.f32 %0, %1;" : "=f"(y) : "f"(x));
+  return y;
+}
+FUSELET_FN float at_most_or_nan(float x, float y) {
+  float z;
+  asm("min.NaN.f32 %0, %1, %2;" : "=f"(z) : "f"(x), "f"(y));
+  return z;
+}
+FUSELET_FN float at_least_or_nan(float x, float y) {
+  float z;
+  asm("max.NaN.f32 %0, %1, %2;" : "=f"(z) : "f"(x), "f"(y));
+  return z;
+}
+#endif
+#endif
+
 #ifdef FUSELET_DEVICE_FORMULAS
 FUSELET_FN float fma(float a, float b, float c) { return __fmaf_rn(a, b, c); }
 FUSELET_FN double fma(double a, double b, double c) { return __fma_rn(a, b, c); }
@@ -58,6 +84,18 @@ FUSELET_FN double2v sqrt(double2v x) { return __builtin_ia32_sqrtpd(x); }
 #endif
 #endif
 #endif
+
+// x / y for y from 2^-60 to 2^60 and x of that size or 0: correctly rounded, on a device at most 1 ulp off.
+template <class V>
+FUSELET_FN V ratio(V x, V y) {
+#ifdef FUSELET_DEVICE_UNITS
+  if constexpr (kSame<V, float>) {
+    const float reciprocal = approximate_reciprocal(y), quotient = x * reciprocal;
+    return fma(fma(-y, quotient, x), reciprocal, quotient);
+  }
+#endif
+  return x / y;
+}
 
 // The polynomial c0 + c1 x + c2 x^2 + …
 template <class V>

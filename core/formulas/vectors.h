@@ -113,6 +113,9 @@ inline constexpr bool kSame = false;
 template <class A>
 inline constexpr bool kSame<A, A> = true;
 
+// A float that may be off by 2^-10 of its value (a type of the CUDA backend's).
+template <class V>
+inline constexpr bool kIsRough = false;
 template <class V>
 inline constexpr bool kIsFloat = kSame<Scalar<V>, float>;
 template <class V>

@@ -17,19 +17,15 @@ struct Rough {
 };
 
 template <>
+inline constexpr bool kIsRough<Rough> = true;
+template <>
 struct LaneTraits<Rough> : ScalarTraits<float, int, unsigned> {};
 
 #ifdef FUSELET_SIM
-FUSELET_FN float approximate_reciprocal(float x) { return 1.0f / x; }
 FUSELET_FN float approximate_exp2(float x) { return exp2f(x); }
 FUSELET_FN float approximate_tanh(float x) { return tanhf(x); }
 FUSELET_FN float approximate_sqrt(float x) { return sqrtf(x); }
 #else
-FUSELET_FN float approximate_reciprocal(float x) {
-  float y;
-  asm("rcp.approx.f32 %0, %1;" : "=f"(y) : "f"(x));
-  return y;
-}
 FUSELET_FN float approximate_exp2(float x) {
   float y;
   asm("ex2.approx.f32 %0, %1;" : "=f"(y) : "f"(x));
@@ -71,6 +67,10 @@ FUSELET_FN Rough exp(Rough x) { return approximate_exp2(x.value * 0x1.715476p0f)
 template <class... Low>
 FUSELET_FN ScaledExp<Rough> scaled_exp_within(Rough x, Low... x_low) {
   return {exp((x + ... + x_low)), Rough(0.0f)};
+}
+template <class... Low>
+FUSELET_FN ScaledExp<Rough> scaled_exp(Rough x, Low... x_low) {
+  return scaled_exp_within(x, x_low...);
 }
 FUSELET_FN Rough times_power_of_two(Rough x, Rough) { return x; }
 
