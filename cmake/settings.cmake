@@ -26,6 +26,13 @@ find_package(Threads REQUIRED)
 target_link_libraries(fuselet_settings INTERFACE
   OpenMP::OpenMP_CXX Threads::Threads ${CMAKE_DL_LIBS})
 
+# The shared C++ library by name: where only the static one is found by default, Python extensions would each bring a copy,
+# and two copies share half of their state.
+find_library(FUSELET_CXX_LIBRARY NAMES libstdc++.so libstdc++.so.6)
+if(FUSELET_CXX_LIBRARY AND CMAKE_CXX_COMPILER_ID STREQUAL GNU)
+  target_link_libraries(fuselet_settings INTERFACE ${FUSELET_CXX_LIBRARY})
+endif()
+
 find_program(FUSELET_CCACHE ccache)
 if(FUSELET_CCACHE AND NOT CMAKE_CXX_COMPILER_LAUNCHER)
   set(CMAKE_CXX_COMPILER_LAUNCHER ${FUSELET_CCACHE})

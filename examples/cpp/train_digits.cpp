@@ -1,6 +1,7 @@
 // Trains an MLP or a small CNN on handwritten digits, its step compiled, eager, or both, and prints the accuracy on a
 // fifth that it has not seen.
 #include <fuselet/compile.h>
+#include <fuselet/cuda.h>
 #include <fuselet/fuselet.h>
 
 #include <algorithm>
@@ -46,15 +47,22 @@ fs::path find_data(const std::string& given) {
   fail("the digits were not found near the program; name their folder with --data");
 }
 
+// Where models and batches lie: a GPU if there is one and nobody wants otherwise.
+Device find_device(const std::string& name) {
+  if (name == "auto") return cuda::is_available() ? parse_device("cuda") : Device{};
+  return parse_device(name);
+}
+data::Example moved(const data::Example& batch, Device device) { return {batch[0].to(device), batch[1].to(device)}; }
+
 struct Score {
   double loss = 0, accuracy = 0;
 };
 
-Score evaluate(nn::Module& model, const data::Dataset& examples) {
+Score evaluate(nn::Module& model, const data::Dataset& examples, Device device) {
   NoGradGuard no_grad;
   model.eval();
   std::vector<int64_t> all = data::permutation(examples.size(), 0);
-  data::Example batch = examples.get_batch(all);
+  data::Example batch = moved(examples.get_batch(all), device);
   Tensor logits = model(batch[0]);
   double loss = nn::functional::cross_entropy(logits, batch[1]).item();
   double right = (logits.argmax(1) == batch[1]).sum().item();
@@ -63,20 +71,24 @@ Score evaluate(nn::Module& model, const data::Dataset& examples) {
 
 // A model with all that trains it. Two of one seed start alike and see the same batches.
 struct Training {
+  Device device;
   nn::Sequential model;
   data::DataLoader loader;
   optim::AdamW optimizer;
   optim::CosineAnnealingLR scheduler;
 
-  Training(const std::string& name, const data::Subset& examples, uint64_t seed, int64_t epochs)
-      : model(make_seeded(name, seed)),
+  Training(const std::string& name, const data::Subset& examples, uint64_t seed, int64_t epochs, Device where)
+      : device(where),
+        model(make_seeded(name, seed, where)),
         loader(examples, {.batch_size = 32, .shuffle = true, .seed = seed, .drop_last = true}),
         optimizer(model.parameters(), {.lr = 3e-3}),
         scheduler(optimizer, epochs * loader.num_batches()) {}
 
-  static nn::Sequential make_seeded(const std::string& name, uint64_t seed) {
+  static nn::Sequential make_seeded(const std::string& name, uint64_t seed, Device where) {
     manual_seed(seed);
-    return make_model(name);
+    nn::Sequential model = make_model(name);
+    model.to(where);
+    return model;
   }
 
   Tensor step(const data::Example& batch) {
@@ -108,7 +120,7 @@ Outcome train(const Arguments& arguments, const std::string& label, Training& t,
     int64_t images = 0;
     const Clock::time_point start = Clock::now();
     for (const data::Example& batch : t.loader) {
-      const double loss = step(batch).item();
+      const double loss = step(moved(batch, t.device)).item();
       t.scheduler.step();
       total += loss;
       images += batch[0].size(0);
@@ -116,7 +128,7 @@ Outcome train(const Arguments& arguments, const std::string& label, Training& t,
     }
     bar.finish();
     speeds.push_back(static_cast<double>(images) / std::chrono::duration<double>(Clock::now() - start).count());
-    Score score = evaluate(t.model, held_out);
+    Score score = evaluate(t.model, held_out, t.device);
     std::printf("%s epoch %2lld  training loss %.4f  test loss %.4f  test accuracy %.4f  %.0f images/s\n",
                 label.c_str(), static_cast<long long>(epoch + 1), total / static_cast<double>(t.loader.num_batches()),
                 score.loss, score.accuracy, speeds.back());
@@ -127,7 +139,7 @@ Outcome train(const Arguments& arguments, const std::string& label, Training& t,
     }
   }
   std::sort(speeds.begin(), speeds.end());
-  return {evaluate(t.model, held_out).accuracy, speeds.empty() ? 0 : speeds[speeds.size() / 2]};
+  return {evaluate(t.model, held_out, t.device).accuracy, speeds.empty() ? 0 : speeds[speeds.size() / 2]};
 }
 
 void resume(const Arguments& arguments, Training& t) {
@@ -149,6 +161,7 @@ int run(const Arguments& arguments) {
   if (int64_t threads = arguments.integer("threads"); threads > 0) set_num_threads(static_cast<int>(threads));
   const auto seed = static_cast<uint64_t>(arguments.integer("seed"));
   const int64_t epochs = arguments.count("epochs");
+  const Device device = find_device(arguments.text("device"));
 
   fs::path folder = find_data(arguments.text("data"));
   Tensor images = data::read_idx(folder / "digits-images.idx3-ubyte"),
@@ -158,17 +171,18 @@ int run(const Arguments& arguments) {
   // The split is the same for every seed, so that accuracies compare.
   int64_t held_out = digits.size() / 5;
   std::vector<data::Subset> parts = data::random_split(digits, {digits.size() - held_out, held_out}, 2024);
-  std::printf("%s, %lld training and %lld test images\n%s", name.c_str(), static_cast<long long>(parts[0].size()),
-              static_cast<long long>(parts[1].size()), to_string(make_model(name)).c_str());
+  std::printf("%s on %s, %lld training and %lld test images\n%s", name.c_str(), to_string(device).c_str(),
+              static_cast<long long>(parts[0].size()), static_cast<long long>(parts[1].size()),
+              to_string(make_model(name)).c_str());
 
   Outcome eager, compiled;
   if (mode != "compiled") {
-    Training t(name, parts[0], seed, epochs);
+    Training t(name, parts[0], seed, epochs, device);
     if (resumes) resume(arguments, t);
     eager = train(arguments, "eager", t, parts[1], [&](const data::Example& batch) { return t.step(batch); });
   }
   if (mode != "eager") {
-    Training t(name, parts[0], seed, epochs);
+    Training t(name, parts[0], seed, epochs, device);
     if (resumes) resume(arguments, t);
     auto step = compile([&](const data::Example& batch) { return t.step(batch); }, {.name = "digits_step"});
     compiled = train(arguments, "compiled", t, parts[1], step);
@@ -189,6 +203,7 @@ int main(int argc, char** argv) {
   Arguments arguments("train_digits", "trains a classifier of handwritten digits");
   arguments.add("model", "cnn", "mlp or cnn");
   arguments.add("mode", "compiled", "eager, compiled, or both after one another");
+  arguments.add("device", "auto", "cpu, cuda, or auto: a GPU where there is one");
   arguments.add("epochs", "20", "passes over the training images");
   arguments.add("seed", "0", "of weights, dropout and order");
   arguments.add("threads", "0", "worker threads, 0 for all cores");
