@@ -107,18 +107,19 @@ bool GeneratedKernel::are_aligned(void* const* buffers) const {
   return true;
 }
 
-// Device memory that holds the words: as it was left where they are the same, as in a training loop.
+// Device memory that holds the words: as it was left where they are the same, as in a training loop. The caller holds
+// table_mutex_ until it has launched: another thread's table would lie in the same memory.
 uint64_t GeneratedKernel::table(const Variant& variant, size_t launch, std::vector<uint64_t> words) const {
   const int device = current_device();
   const StreamHandle stream = current_stream_handle(device);
-  std::lock_guard lock(mutex_);
   Table& t = tables_[{&variant, launch, stream}];
   const size_t bytes = words.size() * sizeof(uint64_t);
   if (!t.memory) t.memory = make_intrusive<Storage>(bytes, Device{DeviceType::CUDA, static_cast<int8_t>(device)});
   const auto address = reinterpret_cast<DevicePtr>(t.memory->data());
   if (t.words != words) {
+    t.words.clear();
+    check(driver().cuMemcpyHtoDAsync(address, words.data(), bytes, stream), "cuMemcpyHtoDAsync");
     t.words = std::move(words);
-    check(driver().cuMemcpyHtoDAsync(address, t.words.data(), bytes, stream), "cuMemcpyHtoDAsync");
   }
   return address;
 }
@@ -126,6 +127,7 @@ uint64_t GeneratedKernel::table(const Variant& variant, size_t launch, std::vect
 void GeneratedKernel::launch(void* const* buffers, const double* scalars, const GeneratorState* randoms,
                              void* scratch) const {
   if (!has_launches()) return;
+  make_current(current_device());
   const Variant& variant = variants_[are_aligned(buffers) ? kAligned : kAny];
   const Functions& functions = functions_of(variant);
   const int device = current_device();
@@ -135,6 +137,7 @@ void GeneratedKernel::launch(void* const* buffers, const double* scalars, const 
   for (size_t i = 0; i < variant.emitted.launches.size(); ++i) {
     const Launch& l = variant.emitted.launches[i];
     words.clear();
+    std::unique_lock tables(table_mutex_, std::defer_lock);
     int64_t blocks = 0;
     for (const NestArguments& nest : l.nests) append(nest, in, codes_, words);
     if (l.nests.size() > 1) {
@@ -143,6 +146,7 @@ void GeneratedKernel::launch(void* const* buffers, const double* scalars, const 
         words.push_back(static_cast<uint64_t>(blocks));
         blocks += nest.blocks;
       }
+      tables.lock();
       const uint64_t at = table(variant, i, words);
       words = {at, at + first_blocks, l.nests.size()};
     } else {

@@ -35,7 +35,7 @@ class GeneratedKernel {
   };
   struct Variant {
     codegen::EmittedKernel emitted;
-    mutable std::array<std::atomic<const Functions*>, 16> of_device{};  // owned; by device
+    mutable std::array<std::atomic<const Functions*>, kMaxCudaDevices> of_device{};  // owned; by device
   };
   // The arguments of nests that share a launch, on the device.
   struct Table {
@@ -52,6 +52,7 @@ class GeneratedKernel {
   std::vector<int64_t> codes_;  // what each LoadAt reports where an index is out of range
   mutable std::mutex mutex_;
   mutable std::vector<std::unique_ptr<Functions>> owned_;
+  mutable std::mutex table_mutex_;
   mutable std::map<std::tuple<const Variant*, size_t, StreamHandle>, Table> tables_;
 };
 

@@ -14,7 +14,7 @@ namespace fuselet::cuda {
 namespace {
 
 std::mutex g_mutex;
-std::array<int*, 16> g_cells{};
+std::array<int*, kMaxCudaDevices> g_cells{};
 // Never destroyed: kernels may fail while the process ends.
 auto& g_codes = *new std::map<std::string, int64_t>;
 auto& g_texts = *new std::vector<std::string>;

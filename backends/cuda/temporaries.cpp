@@ -1,5 +1,7 @@
 #include "backends/cuda/temporaries.h"
 
+#include <cstring>
+
 #include "backends/cuda/driver/load_driver.h"
 #include "backends/cuda/driver/result.h"
 #include "backends/cuda/streams/stream.h"
@@ -38,8 +40,10 @@ Tensor on_device(const Tensor& t, Device device) {
   FUSELET_INTERNAL_CHECK(t.dim() == 0 && t.device().type == DeviceType::CPU, "a tensor of another device");
   Tensor number = new_tensor({}, t.dtype(), device);
   make_current(device.index);
-  check(driver().cuMemcpyHtoDAsync(address_of(number), t.impl()->data(), size_of(t.dtype()),
-                                   current_stream_handle(device.index)),
+  // From the stack: the driver copies so few bytes of pageable memory before it returns, but reads pinned memory later.
+  unsigned char value[8];
+  std::memcpy(value, t.impl()->data(), size_of(t.dtype()));
+  check(driver().cuMemcpyHtoDAsync(address_of(number), value, size_of(t.dtype()), current_stream_handle(device.index)),
         "cuMemcpyHtoDAsync");
   return number;
 }

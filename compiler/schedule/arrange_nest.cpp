@@ -161,9 +161,14 @@ void arrange_rows(Nest& nest, uint32_t row_dims, uint32_t column_dims) {
   for (size_t i = 0; i < nest.body.size(); ++i) {
     const Statement& s = nest.body[i];
     if (s.kind == Kind::Reduce && s.tree == kernel::Tree::Column) of_columns[i] = true;
-    for (int32_t a : s.args) {
-      if (of_columns[static_cast<size_t>(a)]) of_columns[i] = true;
-    }
+    auto depends_on = [&](int32_t a) {
+      if (!of_columns[static_cast<size_t>(a)]) return;
+      // Column sums are there when all rows have run; no pass over a row can combine them.
+      if (s.kind == Kind::Reduce) throw Refusal{"reduces sums over all rows"};
+      of_columns[i] = true;
+    };
+    for (int32_t a : s.args) depends_on(a);
+    for (const kernel::IndexedDim& d : s.indices) depends_on(d.statement);
     if (of_columns[i] && (s.varies & outer_dims)) throw Refusal{"reads a sum over all rows inside a row"};
     if (s.kind == Kind::Store && !of_columns[i] && (s.varies & outer_dims) != outer_dims)
       throw Refusal{"is stored once, not for every row"};

@@ -114,6 +114,21 @@ TEST_CASE("exact compiled graphs equal the operators run one by one, bit for bit
   output %4
 )");
   }
+  SUBCASE("a sum of column sums, and a softmax of them") {
+    check_exact(R"(
+  input %0: f32[9, 11] argument "x"
+  %1: f32[11] = sum(%0, [0], false, none)
+  %2: f32[] = sum(%1, [], false, none)
+  %3: f32[9, 11] = sub(%0, %2)
+  %4: f32[11] = amax(%0, [0], false)
+  %5: f32[] = amax(%4, [0], false)
+  %6: f32[11] = softmax(%1, 0, none)
+  output %2
+  output %3
+  output %5
+  output %6
+)");
+  }
   SUBCASE("one row, whose column sums combine a single element") {
     check_exact(R"(
   input %0: f32[6] argument "g"

@@ -1,11 +1,13 @@
 """Training on a CUDA device: eager, compiled and as a whole step, beside the same on the CPU."""
 
+import threading
+
 import pytest
 
 import fuselet as fl
 import fuselet.nn as nn
 import fuselet.nn.functional as F
-from cuda_marks import kernel_test
+from cuda_marks import kernel_test, run_python
 
 
 def mlp():
@@ -85,3 +87,64 @@ def test_a_number_of_the_host_joins_the_device():
 def test_moving_tensors_inside_a_compiled_function_is_refused():
     with pytest.raises(NotImplementedError, match="moving a tensor to another device"):
         fl.compile(lambda x: x.to("cuda") * 2)(fl.randn(3))
+
+
+@kernel_test
+def test_sums_of_column_sums():
+    x = fl.randn(9, 11)
+    for f in (lambda x: x.sum(0).sum(), lambda x: x.mean(0).sum(), lambda x: x - x.sum(0).sum(), lambda x: x.sum(0).softmax(0)):
+        want = f(x)
+        assert (fl.compile(f)(x.cuda()).cpu() - want).abs().max().item() < 1e-5
+        assert (fl.compile(f)(x) - want).abs().max().item() < 1e-5
+
+
+@kernel_test
+def test_threads_have_the_device():
+    results = []
+    y = fl.ones(3, device="cuda")
+    (y * 2).tolist()
+    threads = [threading.Thread(target=lambda: results.append((y * 2).tolist())) for _ in range(3)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert results == [[2.0] * 3] * 3
+
+
+@kernel_test
+def test_the_default_dtype_of_results():
+    a, b = fl.tensor([1, 2, 3], device="cuda"), fl.tensor([2, 2, 2], device="cuda")
+    assert (a / b).dtype is fl.float32
+    fl.set_default_dtype(fl.float64)
+    try:
+        assert (a / b).dtype is fl.float64 and (a + 1.5).dtype is fl.float64
+    finally:
+        fl.set_default_dtype(fl.float32)
+
+
+@kernel_test
+def test_a_pinned_number_is_read_at_once():
+    x, s = fl.zeros(5, device="cuda"), fl.tensor(1.0).pin_memory()
+    y = x + s
+    s.fill_(100.0)
+    assert y.tolist() == [1.0] * 5
+
+
+@kernel_test
+def test_new_sizes_and_numbers_compile_nothing(tmp_path):
+    code = """
+import os
+import fuselet as fl
+import fuselet.nn.functional as F
+def run(n, i):
+    x = fl.randn(4, n, device="cuda")
+    return [x.mean(0), x.mean(1), x.var(1), F.layer_norm(x, (n,)), x * i, F.dropout(x, 0.05 * i), F.mse_loss(x, x * 2)]
+def entries():
+    return len(os.listdir(os.environ["FUSELET_CACHE_DIR"] + "/cuda"))
+run(33, 3); first = entries()
+for n, i in ((34, 4), (35, 5), (38, 7)):
+    [t.tolist() for t in run(n, i)]
+print(entries() - first)
+"""
+    # A row's alignment is one of two kinds, which the second size brings.
+    assert int(run_python(code, FUSELET_CACHE_DIR=str(tmp_path))) <= 4

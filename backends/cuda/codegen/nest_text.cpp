@@ -171,6 +171,11 @@ std::string NestText::place(int i, size_t k, const std::string& wanted) {
          (number("index_step_" + suffix, index.stride), "index_step_" + suffix) + ")";
 }
 
+// Of a Bernoulli draw.
+std::string NestText::threshold(int i) {
+  return "(unsigned)" + number("threshold_" + std::to_string(i), at(i).threshold);
+}
+
 std::string NestText::draw(int i) {
   const std::string field = "draw_" + std::to_string(at(i).parameter);
   if (declared_.insert(field).second) {
@@ -244,7 +249,7 @@ void NestText::scalar_statement(int i) {
       line(std::string(held_type(s.dtype)) + " " + to + "[1];");
       const std::string element = draw(i) + ", " + offset(i, false) + ", 1, ";
       line(s.distribution == kernel::Distribution::Bernoulli
-               ? "kept_pack(" + element + std::to_string(s.threshold) + ", " + to + ");"
+               ? "kept_pack(" + element + threshold(i) + ", " + to + ");"
                : (s.distribution == kernel::Distribution::Uniform ? "uniform_pack(" : "normal_pack(") + element + to +
                      ");");
       value = to + "[0]";
@@ -277,14 +282,28 @@ void NestText::scalar_statements(uint32_t over, std::set<int>* done) {
   }
 }
 
+// Numbers are fields, so that a mean over other rows is no other source; but those of formulas' own making stay.
+std::string NestText::constant(int i) {
+  const Statement& s = at(i);
+  const bool is_plain = is_float(s.dtype) ? s.number == 0 || s.number == 1 || s.number == -1 || s.number != s.number
+                                          : s.integer == 0 || s.integer == 1;
+  if (s.dtype == DType::Bool || is_plain) return constant_text(s);
+  const std::string field = "number_" + std::to_string(i);
+  if (declared_.insert(field).second) {
+    declarations_ += std::string(is_float(s.dtype) ? "  double " : "  long ") + field + ";\n";
+    fields_.push_back({Field::Kind::Number, 0, is_float(s.dtype) ? __builtin_bit_cast(int64_t, s.number) : s.integer});
+  }
+  return is_float(s.dtype) ? "convert<" + std::string(stored_type(s.dtype)) + ">(args." + field + ")" : "args." + field;
+}
+
 // Values that need no array, of lanes and of scalars.
 std::string NestText::lane_value(int i) {
   const Statement& s = at(i);
   switch (s.kind) {
     case Kind::Constant:
-      return constant_text(s);
+      return constant(i);
     case Kind::Scalar: {
-      const std::string field = "scalar_" + std::to_string(s.parameter);
+      const std::string field = "scalar_" + std::to_string(i);
       if (declared_.insert(field).second) {
         declarations_ += "  double " + field + ";\n";
         fields_.push_back({Field::Kind::Scalar, s.parameter});
@@ -326,7 +345,7 @@ void NestText::load_array(int i) {
     const std::string from = "(long)(" + offset(i, false) + ") + (long)first * " + width;
     const std::string element = draw(i) + ", " + from + ", " + width + ", ";
     line(s.distribution == kernel::Distribution::Bernoulli
-             ? "kept_pack(" + element + std::to_string(s.threshold) + ", " + array + ");"
+             ? "kept_pack(" + element + threshold(i) + ", " + array + ");"
              : (s.distribution == kernel::Distribution::Uniform ? "uniform_pack(" : "normal_pack(") + element + array +
                    ");" + note_text(s));
     return;

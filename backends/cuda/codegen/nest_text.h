@@ -91,6 +91,8 @@ class NestText {
   std::string place(int i, size_t k, const std::string& wanted);
   std::string formula(int i) const;
   std::string draw(int i);
+  std::string constant(int i);
+  std::string threshold(int i);
   std::string lane_value(int i);
   bool in_array(int i) const;
   bool steps_by_one(int i) const;

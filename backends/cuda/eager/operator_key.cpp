@@ -103,11 +103,13 @@ bool is_input(const Call& call, const Arg& number) {
   return number.scalar->category() == Category::Float && call.op->id != OpId::arange;
 }
 
-OperatorKey key_of(const Call& call, Device device) {
+OperatorKey key_of(const Call& call, Device device, const TensorMeta* results) {
   KeyWriter w(device);
   w.put(call.op->id);
   w.put(call.in_place);
   w.put(device.index);
+  // What the default dtype makes of them is no part of the arguments.
+  for (int i = 0; i < call.num_outs; ++i) w.put(results[i].dtype);
   for (int i = 0; i < call.num_args; ++i) w.argument(call, call.args[i]);
   OperatorKey key = w.take();
   if (!call.in_place) return key;

@@ -19,6 +19,6 @@ struct OperatorKey {
 // Whether a number given to the operator is an input of its executable. Not where shapes follow from it.
 bool is_input(const Call& call, const Arg& number);
 
-OperatorKey key_of(const Call& call, Device device);
+OperatorKey key_of(const Call& call, Device device, const TensorMeta* results);
 
 }  // namespace fuselet::cuda

@@ -129,7 +129,7 @@ bool run_operator(Call& call, Device device, const TensorMeta* metas) {
     copy_into(call.outs[0], source);
     return true;
   }
-  OperatorKey key = key_of(call, device);
+  OperatorKey key = key_of(call, device, metas);
   RunOutputs out = run_call(call, device, metas, key);
   size_t next = 0;
   for (int i = 0; i < call.num_outs; ++i) {
@@ -149,7 +149,7 @@ void run_into_outputs(const Call& call) {
   const Device device = call.outs[0].device();
   std::vector<TensorMeta> metas(static_cast<size_t>(call.num_outs));
   call.op->shape(call, metas.data());
-  OperatorKey key = key_of(call, device);
+  OperatorKey key = key_of(call, device, metas.data());
   RunOutputs out = run_call(call, device, metas.data(), key);
   for (int i = 0; i < call.num_outs; ++i) copy_into(call.outs[i], out.outputs[static_cast<size_t>(i)]);
 }

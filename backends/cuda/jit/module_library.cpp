@@ -87,6 +87,7 @@ std::vector<BuiltModule> build_all(const std::vector<const fuselet::jit::CacheKe
 }  // namespace
 
 FunctionHandle LoadedModule::function(const std::string& entry) const {
+  make_current(current_device());
   FunctionHandle function = nullptr;
   check(driver().cuModuleGetFunction(&function, handle_, entry.c_str()), "cuModuleGetFunction");
   return function;
