@@ -65,7 +65,6 @@ class KernelEmitter {
     std::vector<PhaseText> phases;
     std::vector<std::vector<NestArguments>> arguments;  // phase, nest
     bool small = true, aligned = true;
-    int lanes = 1;
   };
 
   void stage(const kernel::Stage& stage, size_t number) {
@@ -84,6 +83,24 @@ class KernelEmitter {
     }
   }
 
+  // How many neighbouring elements a thread has, and whether they are one access.
+  struct Width {
+    int lanes;
+    bool aligned;
+  };
+  Width width_of(const kernel::Nest& nest) const {
+    const int lanes = choose_lanes(nest);
+    const bool aligned = aligned_ && lanes > 1 && may_align(nest, lanes);
+    const bool rows = nest.structure == Structure::Rows || nest.structure == Structure::SplitRows ||
+                      nest.structure == Structure::RowsAndColumns;
+    // Elsewhere lanes are there for wide accesses alone.
+    if (!rows) return {aligned ? lanes : 1, aligned};
+    // The positions of a row are owned in fours whatever the accesses are, or in eights; a row of 16 has four.
+    constexpr int64_t kOneThreadRow = 16;
+    if (aligned && (lanes == 4 || nest.dims.back() > kOneThreadRow)) return {lanes, true};
+    return {4, aligned_ && lanes > 1 && may_align(nest, 4)};
+  }
+
   void nest_of(const kernel::Nest& lowered, const NestPlace& place, std::vector<Written>& groups) {
     const bool columns = lowered.structure == Structure::Columns || lowered.structure == Structure::RowsAndColumns;
     const kernel::Nest nest = columns ? fuselet::codegen::with_column_vectors(lowered) : lowered;
@@ -99,18 +116,10 @@ class KernelEmitter {
       kept = kept || (nest.structure == Structure::RowsAndColumns && nest.dims.back() > 0);
       if (!kept) return;
     }
-    int lanes = std::max(1, choose_lanes(nest));
-    bool aligned = aligned_ && lanes > 1 && may_align(nest, lanes);
-    const bool rows = nest.structure == Structure::Rows || nest.structure == Structure::SplitRows ||
-                      nest.structure == Structure::RowsAndColumns;
-    // A row's positions are owned in fours whatever the accesses are; elsewhere lanes are there for wide accesses
-    // alone.
-    if (!aligned) lanes = rows ? 4 : 1;
-    if (rows && lanes == 1) lanes = 4;
-    if (rows && lanes == 8 && nest.dims.back() <= 16) lanes = 4, aligned = aligned_ && may_align(nest, 4);
-    NestText wide(nest, kernel_, first_load_at, lanes, aligned);
+    const Width width = width_of(nest);
+    NestText wide(nest, kernel_, first_load_at, width.lanes, width.aligned);
     NestText narrow(nest, kernel_, first_load_at, 1, false);
-    Written written{write_nest(wide, narrow, place), {}, has_small_offsets(nest), aligned, lanes};
+    Written written{write_nest(wide, narrow, place), {}, has_small_offsets(nest), width.aligned};
     for (const NestText* t : {&wide, &narrow}) {
       files_.insert(t->files().begin(), t->files().end());
       out_.aligned.insert(out_.aligned.end(), t->aligned_accesses().begin(), t->aligned_accesses().end());

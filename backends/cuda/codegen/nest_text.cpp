@@ -197,6 +197,14 @@ std::string NestText::reduced(int i, const std::string& value) const {
   return "convert<" + std::string(stored_type(at(i).dtype)) + ">(" + value + ")";
 }
 
+void NestText::declare_accumulator(int i) {
+  const std::string acc = "acc_" + std::to_string(i), lanes = std::to_string(lanes_);
+  line(accumulator_type(i) + " " + acc + "[" + lanes + "];");
+  line("#pragma unroll");
+  line("for (int v = 0; v < " + lanes + "; ++v) " + acc + "[v] = " + combine_name(at(i)) + "::identity<" +
+       accumulator_type(i) + ">();");
+}
+
 std::string NestText::formula(int i) const {
   const Statement& s = at(i);
   std::string text = std::string("formula::") + op_of(s.op).formula + "(";

@@ -73,6 +73,8 @@ class NestText {
   std::string value_as(int i, DType dtype) const;
   // A Reduce's result, from its accumulator, as the statement's value.
   std::string reduced(int i, const std::string& value) const;
+  // acc_i[V], at the identity.
+  void declare_accumulator(int i);
   std::string accumulator_type(int i) const { return held_type(accumulator(at(i))); }
   // Type of elements in an array that keeps statement i.
   std::string kept_type(int i) const;

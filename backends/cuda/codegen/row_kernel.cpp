@@ -75,18 +75,6 @@ void RowKernel::write_reduce(int i) {
           ";" + note_text(s));
 }
 
-namespace {
-
-void declare_accumulator(NestText& t, int i) {
-  const std::string acc = "acc_" + std::to_string(i), lanes = std::to_string(t.lanes());
-  t.line(t.accumulator_type(i) + " " + acc + "[" + lanes + "];");
-  t.line("#pragma unroll");
-  t.line("for (int v = 0; v < " + lanes + "; ++v) " + acc + "[v] = " + combine_name(t.at(i)) + "::identity<" +
-         t.accumulator_type(i) + ">();");
-}
-
-}  // namespace
-
 // A row of several chunks: each chunk's result goes to its position of the partial results.
 void RowKernel::write_long_row(const Pass& pass) {
   std::vector<int> reduces;
@@ -101,7 +89,7 @@ void RowKernel::write_long_row(const Pass& pass) {
   }
   t_.open("for (Index chunk = 0; chunk < (has_row ? " + t_.dim(t_.last()) + " : 0); chunk += kDeviceChunk)");
   t_.line("const Index chunk_end = n - chunk < kDeviceChunk ? n : chunk + (Index)kDeviceChunk;");
-  for (int i : reduces) declare_accumulator(t_, i);
+  for (int i : reduces) t_.declare_accumulator(i);
   open_steps(false);
   t_.lane_statements(pass, "");
   close_steps();
@@ -140,7 +128,7 @@ void RowKernel::write_passes(std::set<int>* done) {
       Pass rows = pass;
       std::vector<int> columns;
       std::erase_if(rows.reduces, [&](int i) { return is_column(i) && (columns.push_back(i), true); });
-      for (int i : rows.reduces) declare_accumulator(t_, i);
+      for (int i : rows.reduces) t_.declare_accumulator(i);
       // The columns' accumulators are those of the step.
       open_steps(true);
       if (in_registers_) {

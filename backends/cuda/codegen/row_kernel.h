@@ -22,7 +22,7 @@ class RowKernel {
   // thread, row_of_block, shared memory.
   void write_positions();
   // The passes of the current row, from `row` and `has_row`: everything up to row-level stores. `done` has the scalar
-  // statements that stand already. Column sums accumulate in column_i[k][v] (in registers) or by `column_pass`.
+  // statements that stand already. Column sums accumulate in column_i[k][v], or in memory where rows are read again.
   void write_passes(std::set<int>* done);
   // Loops over the elements of a pass, with the text inside written by lane statements.
   void open_steps(bool whole_row);

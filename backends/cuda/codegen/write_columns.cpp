@@ -199,7 +199,7 @@ class ColumnKernel {
   }
 
   PhaseText accumulate(const std::vector<int>& reduces, const std::vector<int>& finished) {
-    const std::string lanes = std::to_string(t_.lanes()), p = "p" + std::to_string(axis_);
+    const std::string p = "p" + std::to_string(axis_);
     use_results(finished);
     begin(strips(), "const Index group = " + t_.quotient("above_strip", "leaves", leaves_) +
                         ", leaf = above_strip - group * " + t_.number("leaves", leaves_) + ";");
@@ -210,10 +210,7 @@ class ColumnKernel {
     t_.scalar_statements((1u << axis_) - 1, &done);
     std::vector<int> roots;
     for (int i : reduces) {
-      const std::string acc = "acc_" + std::to_string(i), type = t_.accumulator_type(i);
-      t_.line(type + " " + acc + "[" + lanes + "];");
-      t_.line("for (int v = 0; v < " + lanes + "; ++v) " + acc + "[v] = " + combine_name(t_.at(i)) + "::identity<" +
-              type + ">();");
+      t_.declare_accumulator(i);
       roots.push_back(t_.at(i).args[0]);
     }
     Pass pass = pass_of(needed_by(nest_, roots));

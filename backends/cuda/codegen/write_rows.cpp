@@ -68,12 +68,7 @@ std::vector<PhaseText> write_split_rows(NestText& t, const NestPlace& place) {
   std::set<int> done;
   t.scalar_statements(~0u, &done);
   const Passes passes = plan_passes(nest, false);
-  for (int i : reduces) {
-    const std::string acc = "acc_" + std::to_string(i), type = t.accumulator_type(i);
-    t.line(type + " " + acc + "[" + lanes + "];");
-    t.line("for (int v = 0; v < " + lanes + "; ++v) " + acc + "[v] = " + combine_name(t.at(i)) + "::identity<" + type +
-           ">();");
-  }
+  for (int i : reduces) t.declare_accumulator(i);
   t.line("#pragma unroll 4");
   t.open("for (Index first = chunk + (Index)thread * " + lanes + "; first < n; first += kThreads * " + lanes + ")");
   t.lane_statements(passes.list.at(0), "");
