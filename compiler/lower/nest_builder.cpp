@@ -286,8 +286,6 @@ int32_t NestBuilder::reduction(int32_t n, const Coordinates& at) {
     return converted(known->second, facts_.meta(node.outputs[0]).dtype);
   const ir::ValueId from = std::get<ir::ValueRef>(node.args[0]).id;
   const DType result = facts_.meta(node.outputs[0]).dtype;
-  const int32_t arg = value(from, home.domain);
-  current_ = &node;
   const uint64_t mask = reduced_mask(facts_.graph, node);
   const size_t dims = home.domain.size();
   uint32_t reduced = 0;
@@ -297,6 +295,13 @@ int32_t NestBuilder::reduction(int32_t n, const Coordinates& at) {
     reduced |= varies_of(home.domain[d]);
     combined *= facts_.meta(from).sizes[d].concrete();
   }
+  current_ = &node;
+  if (combined == 0) {  // a sum; the shape rules of the others refuse it
+    Statement zero{Kind::Constant, held(result)};
+    return converted(reductions_[n] = add(std::move(zero)), result);
+  }
+  const int32_t arg = value(from, home.domain);
+  current_ = &node;
   if (reduced == 0 && combined == 1)
     return converted(reductions_[n] = single(node, converted(arg, held(result))), result);
   Statement s{Kind::Reduce, held(result), {converted(arg, held(result))}};

@@ -114,6 +114,20 @@ TEST_CASE("exact compiled graphs equal the operators run one by one, bit for bit
   output %4
 )");
   }
+  SUBCASE("sums over nothing") {
+    check_exact(R"(
+  input %0: f16[0] argument "x"
+  input %1: f32[3, 0] argument "y"
+  input %2: f32[0, 3] argument "z"
+  %3: f16[] = sum(%0, [], false, none)
+  %4: f32[3] = sum(%1, [1], false, none)
+  %5: f32[3] = sum(%2, [0], false, none)
+  %6: f32[3] = add(%4, 1.0)
+  output %3
+  output %5
+  output %6
+)");
+  }
   SUBCASE("a sum of column sums, and a softmax of them") {
     check_exact(R"(
   input %0: f32[9, 11] argument "x"

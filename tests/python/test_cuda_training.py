@@ -99,6 +99,16 @@ def test_sums_of_column_sums():
 
 
 @kernel_test
+def test_sums_over_nothing():
+    for dtype in (fl.float32, fl.float16):
+        e = fl.zeros(0, 4, dtype=dtype, device="cuda", requires_grad=True)
+        for f in (lambda: e.amax(1).sum(), lambda: e.var(1).sum(), lambda: e.sum(0).sum(), lambda: fl.logsumexp(e, 1).sum()):
+            loss = f()
+            loss.backward()
+            assert loss.item() == 0 and e.grad.shape == (0, 4)
+
+
+@kernel_test
 def test_threads_have_the_device():
     results = []
     y = fl.ones(3, device="cuda")
