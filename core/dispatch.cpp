@@ -79,9 +79,9 @@ void run_with_metas(Call& call, TensorMeta* metas) {
       if (!call.in_place || !call.outs[i].defined()) call.outs[i] = make_empty(call, metas[i]);
     }
     kernel(call);
-  }
-  if (call.in_place) {
-    for (const Tensor& t : mutated_tensors(call)) t.impl()->storage()->bump_version();
+    if (call.in_place) {
+      for (const Tensor& t : mutated_tensors(call)) t.impl()->storage()->bump_version();
+    }
   }
 }
 

@@ -39,8 +39,9 @@ using Kernel = void (*)(const Call&);
 void register_kernels(DeviceType device, const Kernel* by_op);
 Kernel kernel_of(const Op& op, DeviceType device);
 
-// Runs a whole call whose outputs are described: makes them, or fills those of an in-place call. Returns false, and has
-// done nothing, where the operator's kernel is to run on outputs that dispatch has made.
+// Runs a whole call whose outputs are described: makes them, or fills those of an in-place call and bumps their
+// versions. Returns false, and has done nothing, where the operator's kernel is to run on outputs that dispatch has
+// made.
 using Runner = bool (*)(Call&, Device, const TensorMeta*);
 void register_runner(DeviceType device, Runner run);
 

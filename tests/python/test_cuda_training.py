@@ -109,6 +109,15 @@ def test_sums_over_nothing():
 
 
 @kernel_test
+def test_a_write_counts_once():
+    x = fl.ones(4, 3, device="cuda")
+    for write in (lambda: x.mul_(2), lambda: x.t().add_(1), lambda: x[:, ::2].mul_(2), lambda: x.copy_(x + 1), lambda: x.zero_()):
+        before = x._version
+        write()
+        assert x._version == before + 1
+
+
+@kernel_test
 def test_threads_have_the_device():
     results = []
     y = fl.ones(3, device="cuda")

@@ -127,6 +127,7 @@ bool run_operator(Call& call, Device device, const TensorMeta* metas) {
   if (call.op->id == OpId::copy && call.in_place && call.is_tensor(1) && call.tensor(1).device() == device) {
     const Tensor& source = call.tensor(1);
     copy_into(call.outs[0], source);
+    call.outs[0].impl()->storage()->bump_version();
     return true;
   }
   OperatorKey key = key_of(call, device, metas);
@@ -138,6 +139,7 @@ bool run_operator(Call& call, Device device, const TensorMeta* metas) {
     Tensor& result = out.outputs[next++];
     if (is_target) {
       copy_into(call.outs[i], result);
+      call.outs[i].impl()->storage()->bump_version();
     } else {
       call.outs[i] = std::move(result);
     }
