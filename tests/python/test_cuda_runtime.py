@@ -1,10 +1,6 @@
 """fuselet.cuda: devices, streams, events, memory. On a GPU, or on the simulated device: without FUSELET_CUDA, the last
 test runs this file and test_cuda_tensors.py again with FUSELET_CUDA=sim."""
 
-import os
-import pathlib
-import subprocess
-import sys
 import threading
 
 import pytest
@@ -206,16 +202,3 @@ builtins.kept = [fl.ones(3).cuda(), fl.ones(3).pin_memory(), fl.cuda.Stream(), f
 builtins.kept[3].record()
 builtins.kept[0].record_stream(builtins.kept[2])
 """)
-
-
-def test_on_the_simulated_device():
-    root = pathlib.Path(__file__).resolve().parents[2]
-    if "FUSELET_CUDA" in os.environ:
-        pytest.skip("FUSELET_CUDA is set")
-    libraries = [*root.glob("build/*/lib/libfuselet_cuda_sim.so"), *pathlib.Path(fl.__file__).parent.glob("libfuselet_cuda_sim.so")]
-    if not libraries:
-        pytest.skip("this build has no simulated device")
-    done = subprocess.run([sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", __file__,
-                           str(root / "tests/python/test_cuda_tensors.py")],
-                          env={**os.environ, "FUSELET_CUDA": "sim"}, capture_output=True, text=True)
-    assert done.returncode == 0 and " passed" in done.stdout, done.stdout + done.stderr
