@@ -1,5 +1,5 @@
-"""fuselet.cuda: devices, streams, events, memory. On a GPU, or on the simulated device: without FUSELET_CUDA, the last
-test runs this file and test_cuda_tensors.py again with FUSELET_CUDA=sim."""
+"""fuselet.cuda: devices, streams, events, memory. On a GPU, or on the simulated device
+(FUSELET_CUDA=sim), where ./dev test runs it a second time."""
 
 import threading
 
