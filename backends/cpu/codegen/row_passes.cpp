@@ -83,21 +83,6 @@ bool is_dear(const Statement& s) {
   return s.kind == Kind::Random || (s.kind == Kind::Formula && prelude_formula(op_of(s.op).formula).dear);
 }
 
-bool is_column_sum(const Nest& nest, const Statement& s) {
-  return s.kind == Kind::Reduce && nest.structure == Structure::RowsAndColumns && s.tree == kernel::Tree::Column;
-}
-
-std::vector<bool> after_column_sums(const Nest& nest) {
-  std::vector<bool> after(nest.body.size());
-  for (size_t i = 0; i < after.size(); ++i) {
-    const Statement& s = nest.body[i];
-    bool depends = is_column_sum(nest, s);
-    for_each_operand(s, [&](int32_t a) { depends = depends || after[static_cast<size_t>(a)]; });
-    after[i] = depends;
-  }
-  return after;
-}
-
 int size_class(const Nest& nest) {
   if (nest.structure == Structure::Pointwise || nest.structure == Structure::Tile) return 0;
   const int64_t n = nest.dims.back();

@@ -8,9 +8,13 @@
 #include <cstdint>
 #include <vector>
 
+#include "backends/codegen/column_sums.h"
 #include "compiler/lower/kernel.h"
 
 namespace fuselet::cpu::codegen {
+
+using fuselet::codegen::after_column_sums;
+using fuselet::codegen::is_column_sum;
 
 struct Pass {
   std::vector<int> body;     // statements on the axis that the pass calculates, in order; Stores last
@@ -34,10 +38,6 @@ RowPasses row_passes(const kernel::Nest& nest, bool may_keep);
 
 // True iff it takes the time of many operations: a transcendental formula, a random number.
 bool is_dear(const kernel::Statement& s);
-// True iff what Reduce `s` combines over is not the axis of rows but all dims but the last.
-bool is_column_sum(const kernel::Nest& nest, const kernel::Statement& s);
-// True for column sums of RowsAndColumns and all that depends on them.
-std::vector<bool> after_column_sums(const kernel::Nest& nest);
 // Sizes that the text depends on: whether a row is one chunk.
 int size_class(const kernel::Nest& nest);
 
