@@ -35,5 +35,10 @@ endif()
 
 find_program(FUSELET_CCACHE ccache)
 if(FUSELET_CCACHE AND NOT CMAKE_CXX_COMPILER_LAUNCHER)
-  set(CMAKE_CXX_COMPILER_LAUNCHER ${FUSELET_CCACHE})
+  # Without this setting and flag ccache passes by every file that uses a precompiled header.
+  set(CMAKE_CXX_COMPILER_LAUNCHER
+      ${CMAKE_COMMAND} -E env CCACHE_SLOPPINESS=pch_defines,time_macros ${FUSELET_CCACHE})
+  if(CMAKE_CXX_COMPILER_ID STREQUAL GNU)
+    target_compile_options(fuselet_settings INTERFACE -fpch-preprocess)
+  endif()
 endif()
