@@ -42,25 +42,32 @@ FUSELET_FN ScaledExp<V> scaled_exp_within(V x, Low... x_low) {
           n};
 }
 
+inline constexpr double kLog2E = 1.4426950408889634, kLn2 = 0.69314718055994531;
+
 #ifdef FUSELET_DEVICE_UNITS
 template <class V>
 FUSELET_FN V reciprocal_by_unit(V x) {
   return approximate_reciprocal((float)x);
 }
 
-// e^(x + x_low) for |x| < 88 by the unit for powers of two: x log2(e) in two floats, for the unit multiplies an error of
-// its argument by the argument's size.
+// 2^(x + x_low) for |x| < 127 by the unit for powers of two.
+template <class V, class... Low>
+FUSELET_FN V exp2_by_unit(V x, Low... x_low) {
+  V e = approximate_exp2((float)x);
+  ((e = fma(e, x_low * float(kLn2), e)), ...);
+  return e;
+}
+
+// e^(x + x_low) for |x| < 88: x log2(e) in two floats, for the unit multiplies an error of its argument by the
+// argument's size.
 template <class V, class... Low>
 FUSELET_FN V exp_by_unit(V x, Low... x_low) {
-  constexpr double kLog2E = 1.4426950408889634, kLn2 = 0.69314718055994531;
-  constexpr float kHigh = float(kLog2E), kLow = float((kLog2E - double(kHigh)) * kLn2);
+  constexpr float kHigh = float(kLog2E), kLow = float(kLog2E - double(kHigh));
   if constexpr (kIsRough<V>) {
-    return V(approximate_exp2((float)(x * kHigh)));
+    return exp2_by_unit(x * kHigh);
   } else {
-    float high = x * kHigh;
-    float low = fma(fma(x, kHigh, -high), float(kLn2), ((x * kLow) + ... + x_low));
-    float e = approximate_exp2(high);
-    return fma(e, low, e);
+    const V high = x * kHigh;
+    return exp2_by_unit(high, fma(x, kHigh, -high) + (((x * kLow) + ... + (x_low * kHigh))));
   }
 }
 #endif

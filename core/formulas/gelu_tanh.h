@@ -11,14 +11,14 @@ namespace fuselet::formula {
 
 // 0.5 * (1 + tanh(u)) = sigmoid(2 u) with 2 u = x * (a + b * x^2), a = 2 sqrt(2 / pi), b = 0.044715
 // a. In float, 2 u is carried as a sum of two floats: the tail multiplies an error of it by its
-// size.
+// size. Where units calculate 2^x, the argument is 2 u log2(e).
 template <class V>
 struct TanhArgument {
   V high, low;
 };
 template <class V>
 FUSELET_FN TanhArgument<V> gelu_tanh_argument(V x) {
-  constexpr double kA = 1.5957691216057308, kB = 0.044715 * kA;
+  constexpr double kA = 1.5957691216057308 * (kHasUnits<V> ? kLog2E : 1), kB = 0.044715 * kA;
   if constexpr (kIsFloat<V> && !kIsRough<V>) {
     // a to 20 bits behind the point, so that its difference from a + b x^2 < 16 is exact.
     constexpr float kAHigh = float(int(kA * 0x1p20)) * 0x1p-20f, kALow = float(kA - double(kAHigh));
@@ -36,14 +36,18 @@ FUSELET_FN TanhArgument<V> gelu_tanh_argument(V x) {
 template <class V>
 FUSELET_FN Logistic<V> logistic_of(TanhArgument<V> w) {
   if constexpr (kIsRough<V>)
-    return logistic_within(w.high);
+    return logistic_of_exp(exp2_by_unit(-w.high));
+  else if constexpr (kHasUnits<V>)
+    return logistic_of_exp(exp2_by_unit(-w.high, -w.low));
   else
     return logistic_within(w.high, w.low);
 }
 
 // |x| from which the value is 0 or x; where w = -kLogisticVanishes.
 template <class V>
-inline constexpr Scalar<V> kGeluVanishes = kHasUnits<V> ? Scalar<V>(10.02) : kIsFloat<V> ? Scalar<V>(11) : Scalar<V>(22);
+inline constexpr Scalar<V> kGeluVanishes = kHasUnits<V>  ? Scalar<V>(10.02)
+                                           : kIsFloat<V> ? Scalar<V>(11)
+                                                         : Scalar<V>(22);
 
 template <class V>
 FUSELET_FN V gelu_tanh(V x) {

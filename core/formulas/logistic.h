@@ -9,11 +9,12 @@
 
 namespace fuselet::formula {
 
-// w below which x * sigmoid(w) is zero, so that clamping there keeps inf * 0 away. On a device's units e^-w is then still
-// finite, and its reciprocal 0.
+// w below which x * sigmoid(w) is zero, so that clamping there keeps inf * 0 away. On a device's units e^-w is then
+// still finite, and its reciprocal 0.
 template <class V>
-inline constexpr Scalar<V> kLogisticVanishes = kHasUnits<V> ? Scalar<V>(87.8) : kIsFloat<V> ? Scalar<V>(126)
-                                                                                             : Scalar<V>(800);
+inline constexpr Scalar<V> kLogisticVanishes = kHasUnits<V>  ? Scalar<V>(87.8)
+                                               : kIsFloat<V> ? Scalar<V>(126)
+                                                             : Scalar<V>(800);
 
 // The pieces of sigmoid(w) = 1 / (1 + e^-w).
 //
@@ -25,21 +26,25 @@ struct Logistic {
   ScaledExp<V> scaled;
 };
 
+// By units, from e = e^-w.
+template <class V>
+FUSELET_FN Logistic<V> logistic_of_exp(V e) {
+  return {e, reciprocal_by_unit(splat<V>(1.0f) + e), {}};
+}
+
 // w_low is a correction to w, float only, or left out. On a device's units |w| is at most kLogisticVanishes.
 template <class V, class... Low>
 FUSELET_FN Logistic<V> logistic_within(V w, Low... w_low) {
+  if constexpr (kHasUnits<V>) return logistic_of_exp(exp_by_unit(-w, (-w_low)...));
   Logistic<V> result;
-  if constexpr (kHasUnits<V>) {
-    result.e = exp_by_unit(-w, (-w_low)...);
-    result.near = reciprocal_by_unit(splat<V>(1.0f) + result.e);
-  } else if constexpr (kIsFloat<V>) {
+  if constexpr (kIsFloat<V>) {
     result.scaled = scaled_exp(-abs(w), select(w < 0.0f, w_low, -w_low)...);
     result.e = times_power_of_two(result.scaled.significand, result.scaled.exponent);
   } else {
     result.e = exp(-abs(w));
     result.scaled = {result.e, V{}};
   }
-  if constexpr (!kHasUnits<V>) result.near = ratio(splat<V>(1), Scalar<V>(1) + result.e);
+  result.near = ratio(splat<V>(1), Scalar<V>(1) + result.e);
   return result;
 }
 

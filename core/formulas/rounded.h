@@ -9,8 +9,8 @@
 
 namespace fuselet::formula {
 
-// What a device has units for. Not where the host stands in for one. Reciprocals (1 ulp) and powers of two (2 ulp) below
-// 2^-126 are 0. at_most_or_nan and at_least_or_nan are NaN where an operand is, and -0 lies below +0.
+// What a device has units for. Not where the host stands in for one. Reciprocals (1 ulp) and powers of two (2 ulp)
+// below 2^-126 are 0. at_most_or_nan and at_least_or_nan are NaN where an operand is, and -0 lies below +0.
 #if defined(FUSELET_DEVICE_FORMULAS) && !defined(FUSELET_HOST_STAND_IN)
 #define FUSELET_DEVICE_UNITS 1
 #ifdef FUSELET_SIM

@@ -57,7 +57,7 @@ extern "C" __global__ void kernel(const AddArgs a) {
     }
     if (found < kAhead) break;
   }
-  *to = stored<Element>(sum);
+  *to = stored<Element>(convert<Element>(sum));
 }
 )text";
 

@@ -1,7 +1,7 @@
 // A float whose formulas may be off by 2^-10 of their value: for results that are rounded to 16 bits. Every formula of
 // core/formulas takes it as its V; division, exp, tanh and square roots are then the device's approximate instructions,
-// good to 2^-10 for tanh and to about 2^-21 else, with 0 for results of exp and 1 / x below 2^-126. Generated units paste it. The simulated device calculates them in
-// full.
+// good to 2^-10 for tanh and to about 2^-21 else, with 0 for results of exp and 1 / x below 2^-126. Generated units
+// paste it. The simulated device calculates them in full.
 #pragma once
 
 #include "backends/cuda/codegen/prelude/values.h"

@@ -87,7 +87,7 @@ FUSELET_FN Held<T> held(T x) {
     return x;
 }
 
-// A held value as an element of T that holds it exactly.
+// A held value as an element of T that holds it exactly: one that `convert` has rounded.
 template <class T, class H>
 FUSELET_FN T stored(H x) {
   if constexpr (kSame<T, float16>)
