@@ -45,6 +45,13 @@ def flat(text):
     return re.sub(r"\s+", " ", text).strip()
 
 
+def without_template_arguments(head):
+    """Brackets inside of them, as in std::function<void()>, make no function."""
+    while (shorter := re.sub(r"(?<!operator)<[^<>]*>(?!=)", "", head)) != head:
+        head = shorter
+    return head
+
+
 class Reader:
     """Goes through a header once, from token to token."""
 
@@ -158,14 +165,12 @@ class Reader:
         """Whether a brace after `head` holds a value, as in `int x{1};` or a constructor's `: x_{1}`."""
         if re.search(r"\)[^()]*?\s:\s", head):
             return re.search(r"\w$", head) is not None
-        return re.search(r"=$|\w$", head) is not None and "(" not in head and not head.startswith("extern")
+        plain = without_template_arguments(head)
+        return re.search(r"=$|\w$", plain) is not None and "(" not in plain and not head.startswith("extern")
 
     def is_function(self, head):
-        """Brackets inside a template's arguments, as in std::function<void()>, make no function; a definition outside of
-        its class is none either."""
-        plain = head
-        while (shorter := re.sub(r"(?<!operator)<[^<>]*>(?!=)", "", plain)) != plain:
-            plain = shorter
+        """A definition outside of its class is none of the header's functions."""
+        plain = without_template_arguments(head)
         return "(" in plain and not re.search(r"\w::[~\w]+\s*\(", plain)
 
     def function(self, head, comment, scope):

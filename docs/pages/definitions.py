@@ -6,7 +6,7 @@ A definition begins at the left margin and ends with the brace there, as clang-f
 import functools
 import re
 
-HEAD = re.compile(r"^(?:template[^\n]*\n)?[A-Za-z_][^\n;{}()]*?[\s:&*](\w+)\((?:[^;{}]|\{\})*?\)[\w\s]*\{", re.MULTILINE)
+HEAD = re.compile(r"^(?:template[^\n]*\n)?(?:\[\[\w+\]\] )?[A-Za-z_][^\n;{}()]*?[\s:&*](\w+)\((?:[^;{}]|\{\})*?\)[\w\s]*\{", re.MULTILINE)
 
 
 class Definition:

@@ -68,11 +68,14 @@ def members(owner):
     return sorted(found.items())
 
 
+def needs_doc(owner, name, value):
+    """Whether a member should say what it does: methods should, unless they override one that does."""
+    return inspect.isroutine(value) and not inspect.getdoc(getattr(owner, name))
+
+
 def is_private(cls):
     return cls.__name__.startswith("_") or cls.__module__.startswith(f"{PACKAGE}._C") or cls.__name__ == "TensorBase"
 
 
 def is_member(value):
-    if isinstance(value, (staticmethod, classmethod, property)):
-        return True
-    return inspect.isroutine(value) or inspect.isdatadescriptor(value)
+    return isinstance(value, (staticmethod, classmethod)) or inspect.isroutine(value) or inspect.isdatadescriptor(value)

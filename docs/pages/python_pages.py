@@ -42,10 +42,6 @@ def function(module_name, name, value, rows):
     return [f".. autofunction:: {module_name}.{name}", ""]
 
 
-def is_documented(value):
-    return bool(inspect.getdoc(value))
-
-
 def member(class_name, owner, name, value, rows):
     """One method or property of a class."""
     full = f"{class_name}.{name}"
@@ -67,9 +63,13 @@ def class_(module_name, name, value, rows, places):
     if places.setdefault(value, full) != full:
         return [f".. py:data:: {full}", "", f"   :py:class:`{places[value]}`.", ""]
     out = [f".. autoclass:: {full}", "   :show-inheritance:", ""]
-    for attribute, held in public_names.members(value):
-        if is_documented(held):
-            out += indented(member(full, value, attribute, held, rows))
+    held = public_names.members(value)
+    bare = [f"``{n}``" for n, v in held if not v.__doc__ and not inspect.isroutine(v)]
+    if bare:
+        out += indented([f"Attributes: {', '.join(bare)}.", ""])
+    for attribute, v in held:
+        if v.__doc__:
+            out += indented(member(full, value, attribute, v, rows))
     return out
 
 

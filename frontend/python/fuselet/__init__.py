@@ -31,10 +31,12 @@ def is_tensor(obj):
 
 
 def is_floating_point(input):
+    """Whether the dtype of input is a floating one."""
     return input.is_floating_point()
 
 
 def numel(input):
+    """The number of elements."""
     return input.numel()
 
 
@@ -44,10 +46,12 @@ def manual_seed(seed):
 
 
 def initial_seed():
+    """The default generator's seed."""
     return default_generator.initial_seed()
 
 
 def seed():
+    """Seeds the default generator with a number that is different every time; returns it."""
     return default_generator.seed()
 
 
@@ -59,6 +63,7 @@ def get_rng_state():
 
 
 def set_rng_state(state):
+    """Sets the default generator to what get_rng_state() returned, or to a pair (seed, draws)."""
     numbers = state.tolist() if isinstance(state, Tensor) else list(state)
     default_generator.set_state(tuple(s & ((1 << 64) - 1) for s in numbers))
 

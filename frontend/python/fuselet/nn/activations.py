@@ -109,6 +109,8 @@ class Softmax(Module):
 
 
 class LogSoftmax(Softmax):
+    """x - max - log(sum(exp(x - max))) along dim; see functional.log_softmax."""
+
     def forward(self, input):
         return F.log_softmax(input, self.dim)
 

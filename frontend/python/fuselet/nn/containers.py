@@ -26,6 +26,7 @@ class Sequential(Module):
         return input
 
     def append(self, module):
+        """One more module at the end."""
         self.add_module(str(len(self)), module)
         return self
 
@@ -48,10 +49,12 @@ class ModuleList(Module):
         self.extend(modules)
 
     def append(self, module):
+        """One more module at the end."""
         self.add_module(str(len(self)), module)
         return self
 
     def extend(self, modules):
+        """Several more modules at the end."""
         for module in modules:
             self.append(module)
         return self
@@ -94,12 +97,15 @@ class ModuleDict(Module):
         return name in self._modules
 
     def keys(self):
+        """The names, in the order of their coming."""
         return self._modules.keys()
 
     def values(self):
+        """The modules."""
         return self._modules.values()
 
     def items(self):
+        """(name, module) pairs."""
         return self._modules.items()
 
 
@@ -112,6 +118,7 @@ class ParameterList(Module):
             self.append(p)
 
     def append(self, parameter):
+        """One more parameter at the end; a tensor becomes one."""
         self.register_parameter(str(len(self)), parameter if isinstance(parameter, Parameter) else Parameter(parameter))
         return self
 

@@ -27,24 +27,29 @@ def _fans(tensor):
 
 @no_grad
 def uniform_(tensor, a=0.0, b=1.0, generator=None):
+    """Uniform numbers of [a, b)."""
     return tensor.uniform_(a, b, generator=generator)
 
 
 @no_grad
 def normal_(tensor, mean=0.0, std=1.0, generator=None):
+    """Normal numbers."""
     return tensor.normal_(mean, std, generator=generator)
 
 
 @no_grad
 def constant_(tensor, val):
+    """One number everywhere."""
     return tensor.fill_(val)
 
 
 def zeros_(tensor):
+    """0 everywhere."""
     return constant_(tensor, 0.0)
 
 
 def ones_(tensor):
+    """1 everywhere."""
     return constant_(tensor, 1.0)
 
 
@@ -55,6 +60,7 @@ def xavier_uniform_(tensor, gain=1.0, generator=None):
 
 
 def xavier_normal_(tensor, gain=1.0, generator=None):
+    """Normal with variance 2 gain² / (fan in + fan out) (Glorot and Bengio 2010)."""
     return normal_(tensor, 0.0, gain * math.sqrt(2 / sum(_fans(tensor))), generator)
 
 
@@ -66,5 +72,6 @@ def kaiming_uniform_(tensor, a=0.0, mode="fan_in", nonlinearity="leaky_relu", ge
 
 
 def kaiming_normal_(tensor, a=0.0, mode="fan_in", nonlinearity="leaky_relu", generator=None):
+    """Normal with variance gain² / fan (He et al. 2015)."""
     fan = _fans(tensor)[0 if mode == "fan_in" else 1]
     return normal_(tensor, 0.0, calculate_gain(nonlinearity, a) / math.sqrt(fan), generator)

@@ -33,6 +33,7 @@ class Linear(Module):
         self.reset_parameters()
 
     def reset_parameters(self):
+        """Draws new initial values: weight and bias uniform in ±1/sqrt(in_features)."""
         init.kaiming_uniform_(self.weight, a=math.sqrt(5))
         if self.bias is not None:
             bound = 1 / math.sqrt(self.in_features) if self.in_features else 0
@@ -73,6 +74,7 @@ class Conv2d(Module):
         self.reset_parameters()
 
     def reset_parameters(self):
+        """Draws new initial values: weight and bias uniform in ±1/sqrt(in_channels KH KW)."""
         init.kaiming_uniform_(self.weight, a=math.sqrt(5))
         if self.bias is not None:
             bound = 1 / math.sqrt(self.in_channels * self.kernel_size[0] * self.kernel_size[1])

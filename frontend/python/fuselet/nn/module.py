@@ -29,6 +29,7 @@ class Module:
             object.__setattr__(self, name, value)
 
     def forward(self, *inputs):
+        """What a call of the module does; a subclass defines it."""
         raise NotImplementedError(f"{type(self).__name__} has no forward()")
 
     def __call__(self, *args, **kwargs):

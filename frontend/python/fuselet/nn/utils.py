@@ -33,11 +33,13 @@ def clip_grad_value_(parameters, clip_value):
 
 
 def parameters_to_vector(parameters):
+    """All elements, one parameter after the other, as a vector; differentiable."""
     return _C.functions.cat([p.reshape(-1) for p in parameters])
 
 
 @no_grad
 def vector_to_parameters(vec, parameters):
+    """Writes a vector's elements into the parameters, one after the other."""
     at = 0
     for p in parameters:
         p.copy_(vec[at:at + p.numel()].view(p.shape))

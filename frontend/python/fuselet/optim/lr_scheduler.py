@@ -17,20 +17,25 @@ class LRScheduler:
         self.step()
 
     def rate(self, base, epoch, group):
+        """A group's rate after `epoch` steps, from its base rate; a subclass defines it."""
         raise NotImplementedError
 
     def step(self):
+        """Counts one epoch and sets the rates."""
         self.last_epoch += 1
         for i, group in enumerate(self.optimizer.param_groups):
             group["lr"] = self.rate(self.base_lrs[i], self.last_epoch, i)
 
     def get_last_lr(self):
+        """The groups' rates as they are."""
         return [group["lr"] for group in self.optimizer.param_groups]
 
     def state_dict(self):
+        """Where the schedule stands; functions are no part of it."""
         return {k: v for k, v in vars(self).items() if k != "optimizer" and not callable(v) and k != "lr_lambdas"}
 
     def load_state_dict(self, state_dict):
+        """Takes over a state_dict() and sets the optimizer's rates."""
         vars(self).update(state_dict)
         for i, group in enumerate(self.optimizer.param_groups):
             group["lr"] = self.rate(self.base_lrs[i], self.last_epoch, i)

@@ -74,6 +74,7 @@ class Optimizer:
         self.param_groups.append(ParameterGroup(options, self.cell_names))
 
     def check_options(self, options):
+        """ValueError for options of a group that are out of range."""
         try:
             negative = float(options["lr"]) < 0
         except (TypeError, ValueError):

@@ -22,6 +22,8 @@ class Sampler:
 
 
 class SequentialSampler(Sampler):
+    """Every index once, in order."""
+
     def __init__(self, data_source):
         self.data_source = data_source
 
