@@ -78,7 +78,7 @@ def get_float32_matmul_precision():
 
 _C._install_line_hook(_os.path.dirname(_os.path.abspath(__file__)) + _os.sep)
 
-from . import autograd, backends, compiler, cuda, nn, optim, utils  # noqa: E402
+from . import autograd, backends, compiler, cuda, func, nn, optim, utils  # noqa: E402
 from .compiling import compile  # noqa: E402
 from .saving import load, save  # noqa: E402
 

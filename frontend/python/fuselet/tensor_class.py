@@ -297,6 +297,12 @@ class Tensor(_C.TensorBase):
         number = self._register_hook(hook)
         return HookHandle(lambda: self._remove_hook(number))
 
+    def register_post_accumulate_grad_hook(self, hook):
+        """Calls hook(self) when backward() has added to this leaf's .grad, after all leaves have theirs."""
+        from .autograd.accumulated import register
+
+        return register(self, hook)
+
     # ---- writing in place
     def copy_(self, source, non_blocking=False):
         """Writes source, broadcast to the shape and cast to the dtype of self. Between devices, with non_blocking, a copy
