@@ -34,9 +34,9 @@ class Module:
 
     def __call__(self, *args, **kwargs):
         compiled = self.__dict__.get("_compiled_call")
-        return self._run(*args, **kwargs) if compiled is None else compiled(*args, **kwargs)
+        return self._call_impl(*args, **kwargs) if compiled is None else compiled(*args, **kwargs)
 
-    def _run(self, *args, **kwargs):
+    def _call_impl(self, *args, **kwargs):
         if not (self._forward_pre_hooks or self._forward_hooks or self._backward_hooks or self._backward_pre_hooks):
             return self.forward(*args, **kwargs)
         result, ended = None, False
@@ -56,7 +56,7 @@ class Module:
         """Makes calls of this module compiled ones, with the options of fuselet.compile()."""
         from ..compiling import compile
 
-        object.__setattr__(self, "_compiled_call", compile(self._run, **options))
+        object.__setattr__(self, "_compiled_call", compile(self._call_impl, **options))
 
     def __getstate__(self):
         # Code is made anew where it is wanted.

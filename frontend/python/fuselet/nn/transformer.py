@@ -13,7 +13,7 @@ from .. import composed
 from ..making import full
 from . import functional as F
 from . import init
-from .attention import MultiheadAttention
+from .multihead_attention import MultiheadAttention
 from .containers import ModuleList
 from .dropout import Dropout
 from .layers import Linear

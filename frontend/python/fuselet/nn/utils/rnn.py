@@ -64,9 +64,9 @@ def pack_padded_sequence(input, lengths, batch_first=False, enforce_sorted=True)
     sizes = [sum(n > t for n in counts) for t in range(counts[0])]
     data = _select_valid(x, sizes)
     if order is None:
-        return PackedSequence(data, tensor(sizes), None, None)
+        return PackedSequence(data, tensor(sizes, device="cpu"), None, None)
     back = sorted(range(len(order)), key=order.__getitem__)
-    return PackedSequence(data, tensor(sizes), tensor(order, device=x.device), tensor(back, device=x.device))
+    return PackedSequence(data, tensor(sizes, device="cpu"), tensor(order, device=x.device), tensor(back, device=x.device))
 
 
 def pack_sequence(sequences, enforce_sorted=True):
@@ -83,7 +83,7 @@ def pad_packed_sequence(sequence, batch_first=False, padding_value=0.0, total_le
     if steps < len(sizes):
         raise ValueError(f"pad_packed_sequence: total_length {total_length} is less than the longest sequence, {len(sizes)}")
     x = _spread(sequence.data, sizes + [0] * (steps - len(sizes)), padding_value)
-    counts = tensor(lengths)
+    counts = tensor(lengths, device="cpu")
     if sequence.unsorted_indices is not None:
         x = x.index_select(1, sequence.unsorted_indices)
         counts = counts.index_select(0, sequence.unsorted_indices.cpu())

@@ -17,7 +17,7 @@ def _fetch_by_index(dataset, collate_fn, batched, indices):
     if not batched:
         return collate_fn(dataset[indices])
     if type(dataset) is TensorDataset and collate_fn is default_collate:
-        return list(dataset.batch(tensor(indices, dtype=_C.int64)))
+        return list(dataset.batch(tensor(indices, dtype=_C.int64, device="cpu")))
     if hasattr(dataset, "__getitems__"):
         return collate_fn(dataset.__getitems__(indices))
     return collate_fn([dataset[i] for i in indices])
