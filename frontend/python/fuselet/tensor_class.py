@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import builtins
 
-from . import _C, composed, constants, printing
+from . import _C, composed, constants, contracting, diagonals, ordering, printing, selecting, shaping
 from .tensor_attributes import TensorAttributes
 
 _F = _C.functions
@@ -370,13 +370,13 @@ class Tensor(TensorAttributes, _C.TensorBase):
         return bool((self == value).to(_C.int32).amax().item()) if self.numel() else False
 
     def __reversed__(self):
-        return composed.flip(self, [0])
+        return shaping.flip(self, 0)
 
     # The whole of the extension's iteration is __getitem__ until IndexError; this one knows the end.
     def __iter__(self):
         if self.dim() == 0:
             raise TypeError("a 0-d tensor cannot be iterated over")
-        return iter(composed.unbind(self))
+        return iter(shaping.unbind(self))
 
 
 class UnsignedBits:
@@ -392,11 +392,14 @@ class UnsignedBits:
 uint16 = UnsignedBits()
 
 # Functions of tensors that are methods as well.
-for _name in ("absolute addcdiv addcmul all allclose any argmin argsort chunk clip count_nonzero divide dot equal flip floor_divide "
-              "index_put_ isclose isfinite isinf lerp log10 log2 logsumexp max min movedim multiply negative norm "
-              "outer remainder repeat roll sort split squeeze std subtract swapaxes tan tile topk tril triu true_divide unbind "
-              "unflatten var").split():
+for _name in ("absolute addcdiv addcmul all allclose any argmin clip count_nonzero divide equal floor_divide "
+              "isclose isfinite isinf lerp log10 log2 logsumexp max min multiply negative norm remainder squeeze "
+              "std subtract tan true_divide var").split():
     setattr(Tensor, _name, getattr(composed, _name))
+
+for _module in (shaping, diagonals, selecting, ordering, contracting):
+    for _name in _module.METHODS:
+        setattr(Tensor, _name, getattr(_module, _name))
 
 
 def _where(self, condition, other):
