@@ -45,7 +45,8 @@ def counterpart(name):
     try:
         for part in name.split("."):
             at = getattr(at, part)
-        return at if callable(at) else None
+        if callable(at):
+            return at
     except (AttributeError, NotImplementedError):
         pass
     method = None if "." in name else getattr(fl.Tensor, name, None)
