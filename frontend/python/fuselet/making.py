@@ -6,6 +6,7 @@ import math
 
 from . import _C, composed
 from .grad_mode import no_grad
+from .shaping import _grid
 from .tensor_class import Tensor, _device, _dtype
 
 _F = _C.functions
@@ -113,7 +114,6 @@ rand_like, randn_like = _like(_F.rand_like, rand), _like(_F.randn_like, randn)
 
 
 def empty_like(input, *, dtype=None, device=None, requires_grad=False):
-    """A tensor of the shape, dtype and device of input with whatever the memory holds."""
     return empty(input.shape, dtype=dtype or input.dtype, device=device or input.device, requires_grad=requires_grad)
 
 
@@ -126,7 +126,6 @@ def randint(low, high=None, size=None, *, dtype=None, device=None, generator=Non
 
 
 def randint_like(input, low, high=None, *, dtype=None, device=None):
-    """Integers of [low, high) in the shape, dtype and device of input; randint_like(input, high) counts from 0."""
     low, high = (0, low) if high is None else (low, high)
     return _F.randint(low, high, input.shape, dtype=dtype or input.dtype, device=device or input.device)
 
@@ -141,7 +140,6 @@ def randperm(n, *, generator=None, dtype=None, device=None):
 
 
 def normal(mean=0.0, std=1.0, size=None, *, generator=None, dtype=None, device=None):
-    """Normal numbers of the given mean and standard deviation: numbers, or tensors, of which size is the shape by default."""
     like = mean if isinstance(mean, Tensor) else std
     if isinstance(like, Tensor):
         device = like.device if device is None else device
@@ -206,15 +204,13 @@ def linspace(start, end, steps, *, dtype=None, device=None, requires_grad=False)
 
 
 def scalar_tensor(value, *, dtype=None, device=None):
-    """A 0-d tensor of a number."""
     return tensor(value, dtype=dtype, device=device)
 
 
 def meshgrid(*tensors, indexing="ij"):
-    """Coordinates (N), (M), … as tensors (N, M, …), views; indexing 'ij' alone."""
+    """Vectors of sizes N1, N2, … as tensors of shape (N1, N2, …), each repeated along the others' dimensions; 'xy' has the
+    first two dimensions exchanged."""
     tensors = tensors[0] if len(tensors) == 1 and not isinstance(tensors[0], Tensor) else tensors
-    if indexing != "ij":
-        raise NotImplementedError("meshgrid: only indexing='ij'")
-    sizes = [t.numel() for t in tensors]
-    views = [t.reshape([-1 if d == i else 1 for d in range(len(sizes))]) for i, t in enumerate(tensors)]
-    return tuple(v.expand(sizes) for v in views)
+    if indexing not in ("ij", "xy"):
+        raise RuntimeError(f"meshgrid: indexing must be 'ij' or 'xy', got {indexing!r}")
+    return tuple(t.transpose(0, 1) if indexing == "xy" and t.dim() > 1 else t for t in _grid(tensors))

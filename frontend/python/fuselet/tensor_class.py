@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import builtins
 
-from . import _C, composed
+from . import _C, composed, constants, contracting, diagonals, ordering, printing, selecting, shaping
+from .tensor_attributes import TensorAttributes
 
 _F = _C.functions
 
@@ -20,6 +21,16 @@ class Size(tuple):
         for size in self:
             n *= size
         return n
+
+    def __getitem__(self, index):
+        found = tuple.__getitem__(self, index)
+        return Size(found) if isinstance(index, slice) else found
+
+    def __add__(self, other):
+        return Size(tuple.__add__(self, tuple(other)))
+
+    def __radd__(self, other):
+        return Size((*other, *self))
 
     def __repr__(self):
         return f"fuselet.Size({list(self)})"
@@ -86,7 +97,7 @@ class _BitPatterns:
         return array.numpy().view(numpy.uint16)
 
 
-class Tensor(_C.TensorBase):
+class Tensor(TensorAttributes, _C.TensorBase):
     """A multi-dimensional array with gradients. Made by fuselet.tensor(), zeros(), rand(), …"""
 
     __module__ = "fuselet"
@@ -105,7 +116,7 @@ class Tensor(_C.TensorBase):
 
     # ---- printing, copying, pickling
     def __repr__(self):
-        text = self._text()
+        text = printing.text_of(self)
         node = self.grad_fn
         if node is not None:
             text = text.replace(", requires_grad=True)", f", grad_fn=<{node.name()}>)")
@@ -185,11 +196,13 @@ class Tensor(_C.TensorBase):
                 "stream": _C.cuda.current_stream(self.device.index).cuda_stream}
 
     # ---- dtype and device
-    def to(self, *args, dtype=None, device=None, copy=False, non_blocking=False, **_):
+    def to(self, *args, dtype=None, device=None, copy=False, non_blocking=False, memory_format=None):
         """The tensor with another dtype or on another device; itself where both are right already.
 
         to(dtype), to(device, dtype), to(other): each may be followed by non_blocking and copy. With non_blocking, a copy
         from or to pinned memory may still run when the call returns: on the device's current stream."""
+        if memory_format not in (None, constants.preserve_format):
+            return self.to(*args, dtype=dtype, device=device, copy=copy, non_blocking=non_blocking).contiguous(memory_format)
         flags = []
         for given in args:
             if isinstance(given, Tensor):
@@ -311,6 +324,12 @@ class Tensor(_C.TensorBase):
         number = self._register_hook(hook)
         return HookHandle(lambda: self._remove_hook(number))
 
+    def register_post_accumulate_grad_hook(self, hook):
+        """Calls hook(self) when backward() has added to this leaf's .grad, after all leaves have theirs."""
+        from .autograd.accumulated import register
+
+        return register(self, hook)
+
     # ---- writing in place
     def copy_(self, source, non_blocking=False):
         """Writes source, broadcast to the shape and cast to the dtype of self. Between devices, with non_blocking, a copy
@@ -376,13 +395,13 @@ class Tensor(_C.TensorBase):
         return bool((self == value).to(_C.int32).amax().item()) if self.numel() else False
 
     def __reversed__(self):
-        return composed.flip(self, [0])
+        return shaping.flip(self, 0)
 
     # The whole of the extension's iteration is __getitem__ until IndexError; this one knows the end.
     def __iter__(self):
         if self.dim() == 0:
             raise TypeError("a 0-d tensor cannot be iterated over")
-        return iter(composed.unbind(self))
+        return iter(shaping.unbind(self))
 
 
 class UnsignedBits:
@@ -398,11 +417,14 @@ class UnsignedBits:
 uint16 = UnsignedBits()
 
 # Functions of tensors that are methods as well.
-for _name in ("absolute addcdiv addcmul all allclose any argmin argsort chunk clip count_nonzero divide dot equal flip floor_divide "
-              "index_put_ isclose isfinite isinf lerp log10 log2 logsumexp max min movedim multiply negative norm "
-              "outer remainder repeat roll sort split squeeze std subtract swapaxes tan tile topk tril triu true_divide unbind "
-              "unflatten var").split():
+for _name in ("absolute addcdiv addcmul all allclose any argmin clip count_nonzero divide equal floor_divide "
+              "isclose isfinite isinf lerp log10 log2 logsumexp max min multiply negative norm remainder squeeze "
+              "std subtract tan true_divide var").split():
     setattr(Tensor, _name, getattr(composed, _name))
+
+for _module in (shaping, diagonals, selecting, ordering, contracting):
+    for _name in _module.METHODS:
+        setattr(Tensor, _name, getattr(_module, _name))
 
 
 def _where(self, condition, other):

@@ -1,0 +1,99 @@
+"""Pooling layers over functional: windows, and windows that fit a wanted output size."""
+
+from __future__ import annotations
+
+from . import functional as F
+from .module import Module
+
+
+class _MaxPool(Module):
+    name = ""
+
+    def __init__(self, kernel_size, stride=None, padding=0, dilation=1, return_indices=False, ceil_mode=False):
+        super().__init__()
+        self.kernel_size, self.padding, self.dilation = kernel_size, padding, dilation
+        self.stride = kernel_size if stride is None else stride
+        self.return_indices, self.ceil_mode = return_indices, ceil_mode
+
+    def forward(self, input):
+        # What is left at its default is not named: the plain window is the one that every backend has.
+        named = {k: v for k, v in (("dilation", self.dilation), ("ceil_mode", self.ceil_mode), ("return_indices", self.return_indices))
+                 if v not in (1, False, (1, 1), (1,))}
+        return getattr(F, self.name)(input, self.kernel_size, self.stride, self.padding, **named)
+
+    def extra_repr(self):
+        return f"kernel_size={self.kernel_size}, stride={self.stride}, padding={self.padding}"
+
+
+class MaxPool1d(_MaxPool):
+    """The largest element of each window of (N, C, L); see functional.max_pool1d."""
+
+    name = "max_pool1d"
+
+
+class MaxPool2d(_MaxPool):
+    """The largest element of each window of (N, C, H, W); see functional.max_pool2d."""
+
+    name = "max_pool2d"
+
+
+class AvgPool1d(Module):
+    """The mean of each window of (N, C, L); see functional.avg_pool1d."""
+
+    def __init__(self, kernel_size, stride=None, padding=0, ceil_mode=False, count_include_pad=True):
+        super().__init__()
+        self.kernel_size, self.padding = kernel_size, padding
+        self.stride = kernel_size if stride is None else stride
+        self.ceil_mode, self.count_include_pad = ceil_mode, count_include_pad
+
+    def forward(self, input):
+        return F.avg_pool1d(input, self.kernel_size, self.stride, self.padding, self.ceil_mode, self.count_include_pad)
+
+    def extra_repr(self):
+        return f"kernel_size={self.kernel_size}, stride={self.stride}, padding={self.padding}"
+
+
+class AvgPool2d(AvgPool1d):
+    """The mean of each window of (N, C, H, W); see functional.avg_pool2d."""
+
+    def __init__(self, kernel_size, stride=None, padding=0, ceil_mode=False, count_include_pad=True, divisor_override=None):
+        super().__init__(kernel_size, stride, padding, ceil_mode, count_include_pad)
+        self.divisor_override = divisor_override
+
+    def forward(self, input):
+        return F.avg_pool2d(input, self.kernel_size, self.stride, self.padding, self.ceil_mode, self.count_include_pad,
+                            self.divisor_override)
+
+
+class _Adaptive(Module):
+    def __init__(self, output_size):
+        super().__init__()
+        self.output_size = output_size
+
+    def extra_repr(self):
+        return f"output_size={self.output_size}"
+
+
+class AdaptiveAvgPool1d(_Adaptive):
+    """(N, C, L) -> (N, C, output_size): means of windows that cover L."""
+
+    def forward(self, input):
+        return F.adaptive_avg_pool1d(input, self.output_size)
+
+
+class AdaptiveAvgPool2d(_Adaptive):
+    """(N, C, H, W) -> (N, C, *output_size): means of windows that cover the image; None keeps a size."""
+
+    def forward(self, input):
+        return F.adaptive_avg_pool2d(input, self.output_size)
+
+
+class AdaptiveMaxPool2d(_Adaptive):
+    """(N, C, H, W) -> (N, C, *output_size): the largest elements of windows that cover the image."""
+
+    def __init__(self, output_size, return_indices=False):
+        super().__init__(output_size)
+        self.return_indices = return_indices
+
+    def forward(self, input):
+        return F.adaptive_max_pool2d(input, self.output_size, **({"return_indices": True} if self.return_indices else {}))
