@@ -25,17 +25,19 @@ namespace {
 // The view that the basic parts select, and the index tensors that apply to its dimensions from `dim` on.
 struct Selection {
   Tensor view;
-  std::vector<Tensor> indices;
+  std::vector<Tensor> indices;  // int64, on the view's device
+  std::vector<Tensor> given;    // the same where the user has them, if that is int64 too
   int64_t dim = 0;
 };
 
 bool is_mask(PyObject* o) { return PyBool_Check(o) || (is_tensor(o) && unpack(o).dtype() == DType::Bool); }
 
-// A list, an array or a tensor of integers; undefined for anything else.
-Tensor to_index_tensor(PyObject* o) {
+// A list, an array or a tensor of integers, of which a copy goes to `device`; undefined for anything else.
+Tensor to_index_tensor(PyObject* o, Device device) {
   if (is_tensor(o)) return unpack(o);
-  if (PyList_Check(o) || PyTuple_Check(o)) return tensor_from_nested(o, std::nullopt);
-  if (PyObject_HasAttrString(o, "__array_interface__")) return tensor_from_array(o);
+  if (PyList_Check(o) || PyTuple_Check(o)) return tensor_from_nested(o, std::nullopt, Device{});
+  if (PyObject_HasAttrString(o, "__array_interface__"))
+    return device == Device{} ? tensor_from_array(o, device) : tensor_over_array(o);
   return Tensor();
 }
 
@@ -88,7 +90,7 @@ Selection select_basic(const Tensor& self, PyObject* index) {
       t = take_slice(t, dim++, item);
     } else if (int64_t at; to_int(item, at)) {
       t = t.select(dim, at);
-    } else if (Tensor indices = to_index_tensor(item); indices.defined()) {
+    } else if (Tensor indices = to_index_tensor(item, t.device()); indices.defined()) {
       if (indices.dtype() == DType::Bool) {
         throw NotImplementedError("indexing with a bool mask is not supported; use fuselet.where() or masked_fill()");
       }
@@ -100,7 +102,9 @@ Selection select_basic(const Tensor& self, PyObject* index) {
         throw NotImplementedError("indexing: index tensors must stand side by side");
       }
       last_index_item = i;
-      out.indices.push_back(indices.to(DType::Int64).to(t.device()));
+      // What comes from outside a compiled function can move before it is computed with, not after.
+      out.indices.push_back(indices.to(t.device()).to(DType::Int64));
+      out.given.push_back(indices.dtype() == DType::Int64 ? indices : out.indices.back());
       ++dim;
     } else {
       throw TypeError(
@@ -136,7 +140,7 @@ Tensor linear_index(const Selection& s) {
   for (int64_t k = 0; k < count; ++k) {
     int64_t size = s.view.size(s.dim + k);
     const Tensor& given = s.indices[static_cast<size_t>(k)];
-    check_range(given, size, s.dim + k);
+    check_range(s.given[static_cast<size_t>(k)], size, s.dim + k);
     Tensor at = non_negative(given, size);
     index = index.defined() ? index * size + at : at;
   }
@@ -180,7 +184,7 @@ void store_indices(const Selection& s, const Tensor& value) {
   Dims sizes(g.rows.sizes().first(static_cast<size_t>(s.dim)));
   for (SymInt d : g.index.sizes()) sizes.push_back(d);
   for (SymInt d : g.rows.sizes().subspan(static_cast<size_t>(s.dim) + 1)) sizes.push_back(d);
-  Tensor source = value.expand(sizes);
+  Tensor source = value.to(s.view.device()).expand(sizes);
   if (g.index.dim() != 1) {
     int64_t last = s.dim + g.index.dim() - 1;
     source = g.index.dim() == 0 ? source.unsqueeze(s.dim) : source.flatten(s.dim, last);
@@ -194,14 +198,14 @@ Tensor to_value(PyObject* value, const Tensor& like) {
   if (is_tensor(value)) return unpack(value);
   Scalar number;
   if (to_scalar(value, number)) return full({}, number, like.dtype(), like.device());
-  if (PyObject_HasAttrString(value, "__array_interface__")) return tensor_from_array(value).to(like.device());
-  return tensor_from_nested(value, like.dtype()).to(like.device());
+  if (PyObject_HasAttrString(value, "__array_interface__")) return tensor_from_array(value, like.device());
+  return tensor_from_nested(value, like.dtype(), like.device());
 }
 
 // x[mask] = number, where the mask covers the leading dimensions.
 bool store_by_mask(const Tensor& self, PyObject* index, PyObject* value) {
   if (!is_tensor(index) || unpack(index).dtype() != DType::Bool) return false;
-  Tensor mask = unpack(index);
+  Tensor mask = unpack(index).to(self.device());
   Tensor number = to_value(value, self);
   if (number.numel() != 1) {
     throw NotImplementedError("x[mask] = values needs a single number; use fuselet.where() for several");

@@ -282,7 +282,7 @@ def argsort(input, dim=-1, descending=False):
     order = numpy.argsort(values, axis=dim, kind="stable")
     if descending:
         order = numpy.flip(values.shape[dim] - 1 - order, dim)
-    return _C._copy_of_array(numpy.ascontiguousarray(order)).to(input.device)
+    return _C._copy_of_array(numpy.ascontiguousarray(order), input.device)
 
 
 def sort(input, dim=-1, descending=False):

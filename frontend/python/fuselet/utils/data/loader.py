@@ -128,10 +128,15 @@ class DataLoader:
         batch = self._collated(indices)
         return _pinned(batch) if self.pin_memory and _C.cuda.is_available() else batch
 
+    def _load_on(self, device, indices):
+        """For a thread of its own, whose default device is not the loader's."""
+        with device:
+            return self._load(indices)
+
     def _collated(self, indices):
         whole = type(self.dataset) is TensorDataset and self.collate_fn is default_collate
         if whole:
-            return list(self.dataset.__getitems__(tensor(indices, dtype=_C.int64)))
+            return list(self.dataset.__getitems__(tensor(indices, dtype=_C.int64, device="cpu")))
         return self.collate_fn([self.dataset[i] for i in indices])
 
     def __iter__(self):
@@ -141,10 +146,11 @@ class DataLoader:
 
     def _load_ahead(self):
         pending = collections.deque()
+        device = _C.get_default_device()
         with concurrent.futures.ThreadPoolExecutor(self.num_workers, thread_name_prefix="loader") as threads:
             try:
                 for indices in self.batch_sampler:
-                    pending.append(threads.submit(self._load, indices))
+                    pending.append(threads.submit(self._load_on, device, indices))
                     if len(pending) > self.num_workers * self.prefetch_factor:
                         yield pending.popleft().result()
                 while pending:
