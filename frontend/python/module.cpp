@@ -2,7 +2,7 @@
 #include <pybind11/pybind11.h>
 
 #include "backends/threads.h"
-#include "core/dispatch_state.h"
+#include "core/default_device.h"
 #include "core/host_cell.h"
 #include "core/nonzero.h"
 #include "core/ops/functions.h"
@@ -48,12 +48,14 @@ void add_cells(py::module_& m) {
 }
 
 void add_making(py::module_& m) {
-  m.def("_from_nested", [](const py::object& data, const py::object& dtype) {
+  m.def("_from_nested", [](const py::object& data, const py::object& dtype, const py::object& device) {
     std::optional<DType> type;
     if (!dtype.is_none()) type = unpack_dtype(dtype.ptr());
-    return tensor_from_nested(data.ptr(), type);
+    return tensor_from_nested(data.ptr(), type, unpack_device(device.ptr()));
   });
-  m.def("_copy_of_array", [](const py::object& array) { return tensor_from_array(array.ptr()); });
+  m.def("_copy_of_array", [](const py::object& array, const py::object& device) {
+    return tensor_from_array(array.ptr(), unpack_device(device.ptr()));
+  });
   m.def("_over_array", [](const py::object& array) { return tensor_over_array(array.ptr()); });
   m.def("_from_capsule", [](const py::object& capsule) { return from_capsule(capsule.ptr()); });
   m.def("_make_subclass", [](const py::object& cls, const Tensor& data, bool requires_grad) {
@@ -81,6 +83,12 @@ void add_settings(py::module_& m) {
     FUSELET_CHECK(is_float(t), "set_default_dtype: expected a floating dtype, got ", name_of(t));
     dispatch_state().default_dtype = t;
   });
+  m.def("get_default_device", [] { return py::reinterpret_steal<py::object>(wrap_device(get_default_device())); });
+  m.def("set_default_device", [](const py::object& device) {
+    set_default_device(device.is_none() ? Device{} : unpack_device(device.ptr()));
+  });
+  // While the code of a compiled function runs.
+  m.def("_is_in_compiled_call", [] { return dispatch_state().compiled_call != nullptr; });
   m.def("promote_types", [](DType a, DType b) { return promote(a, b); });
   m.def("set_float32_matmul_precision",
         [](const std::string& precision) { fuselet::set_float32_matmul_precision(precision); });
