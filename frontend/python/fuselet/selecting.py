@@ -303,7 +303,7 @@ def _unique_slices(input, dim, return_inverse, return_counts):
     values = (input.to(_C.float32) if input.dtype is _C.bfloat16 else input).detach().cpu().numpy()
     rows = numpy.moveaxis(values, dim, 0).reshape(values.shape[dim], -1)
     _, first, inverse, counts = numpy.unique(rows, axis=0, return_index=True, return_inverse=True, return_counts=True)
-    first, inverse, counts = (_C._copy_of_array(numpy.ascontiguousarray(a.reshape(-1), dtype=numpy.int64)).to(input.device)
+    first, inverse, counts = (_C._copy_of_array(numpy.ascontiguousarray(a.reshape(-1), dtype=numpy.int64), input.device)
                               for a in (first, inverse, counts))
     return _given(input.index_select(dim, first), inverse if return_inverse else None, counts if return_counts else None)
 
