@@ -64,9 +64,9 @@ def _sum_windows(x, dim, starts, ends, most):
 
 def _avg_pool(input, n, kernel_size, stride, padding, ceil_mode, count_include_pad, divisor_override, name):
     kernel, padding = _tuple(kernel_size, n, name, "kernel_size"), _tuple(padding, n, name, "padding")
-    stride = kernel if stride is None or stride == [] else _tuple(stride, n, name, "stride")
-    if divisor_override is not None and divisor_override <= 0:
-        raise RuntimeError(f"{name}: the divisor must be positive, got {divisor_override}")
+    stride = kernel if stride is None or stride in ([], ()) else _tuple(stride, n, name, "stride")
+    if divisor_override == 0:
+        raise RuntimeError(f"{name}: the divisor must not be 0")
 
     def apply(x):
         sizes = x.shape[2:]
@@ -146,6 +146,11 @@ def adaptive_avg_pool2d(input, output_size):
     """Means of output_size windows that share the plane out: (N, C, H, W) or (C, H, W) -> (…, C, OH, OW). Window i of O over H
     entries is [floor(i H / O), ceil((i + 1) H / O)); None keeps a size. 16-bit numbers are summed in float32."""
     return _adaptive_avg_pool(input, 2, output_size, "adaptive_avg_pool2d")
+
+
+def adaptive_avg_pool3d(input, output_size):
+    """adaptive_avg_pool2d over three dimensions: (N, C, D, H, W) or (C, D, H, W)."""
+    return _adaptive_avg_pool(input, 3, output_size, "adaptive_avg_pool3d")
 
 
 def adaptive_max_pool2d(input, output_size, return_indices=False):
