@@ -163,6 +163,7 @@ class BackwardRun {
       FUSELET_INTERNAL_CHECK(inputs.size() == node->edges.size(),
                              concat("backward of ", node->name(), " gave a wrong number of gradients"));
       if (!options_.retain_graph) node->release_saved();
+      if (options_.detect_anomaly) check_for_nan(*node, inputs);
     }
     for (size_t i = 0; i < node->edges.size(); ++i) {
       deliver(node->edges[i], inputs[i]);
@@ -170,6 +171,18 @@ class BackwardRun {
         --pending_[next].waiting;
         queue_if_ready(next);
       }
+    }
+  }
+
+  // What reaches the node has been looked at, so the first one that gives a NaN has made it.
+  static void check_for_nan(const GradNode& node, const std::vector<Tensor>& gradients) {
+    NoGradGuard no_grad;
+    for (size_t i = 0; i < gradients.size(); ++i) {
+      const Tensor& g = gradients[i];
+      if (!g.defined() || !is_float(g.dtype()) || sum(isnan(g), {}, false).item_int() == 0) continue;
+      throw Error(concat("backward: ", node.name(), " gave a NaN as gradient of its input ", i, " of shape ",
+                         to_string(g.sizes()),
+                         node.line.empty() ? "" : concat("; the forward call stands at ", node.line)));
     }
   }
 
@@ -281,10 +294,17 @@ Start check_outputs(const std::vector<Tensor>& outputs, std::vector<Tensor> grad
   return start;
 }
 
+// Looking for a NaN reads values, which a compiled function does not have yet.
+void check_mode(const BackwardOptions& options) {
+  CompiledCall* call = dispatch_state().compiled_call;
+  if (call && options.detect_anomaly) call->refuse("detect_anomaly()");
+}
+
 }  // namespace
 
 void backward(const std::vector<Tensor>& outputs, std::vector<Tensor> grad_outputs, BackwardOptions options) {
   options.retain_graph = options.retain_graph || options.create_graph;
+  check_mode(options);
   if (CompiledCall* call = dispatch_state().compiled_call)
     return call->backward(outputs, grad_outputs, options.retain_graph, options.create_graph);
   Start start = check_outputs(outputs, std::move(grad_outputs));
@@ -297,6 +317,7 @@ void backward(const std::vector<Tensor>& outputs, std::vector<Tensor> grad_outpu
 std::vector<Tensor> grad(const std::vector<Tensor>& outputs, const std::vector<Tensor>& inputs,
                          std::vector<Tensor> grad_outputs, BackwardOptions options, bool allow_unused) {
   options.retain_graph = options.retain_graph || options.create_graph;
+  check_mode(options);
   if (CompiledCall* call = dispatch_state().compiled_call)
     return call->grad(outputs, inputs, grad_outputs, options.retain_graph, options.create_graph, allow_unused);
   Start start = check_outputs(outputs, std::move(grad_outputs));

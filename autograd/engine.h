@@ -12,6 +12,8 @@ namespace fuselet {
 struct BackwardOptions {
   bool retain_graph = false;
   bool create_graph = false;
+  // Error at the first node whose backward gives a NaN, with the line of its forward call; reads every gradient.
+  bool detect_anomaly = false;
 };
 
 // Accumulates into the `.grad` of every leaf that `outputs` depend on. A missing entry of grad_outputs stands for 1 and

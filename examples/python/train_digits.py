@@ -79,7 +79,7 @@ def main():
     # The split is the same for every seed, so that accuracies compare.
     held_out = len(digits) // 5
     training, test = random_split(digits, [len(digits) - held_out, held_out], fl.Generator().manual_seed(2024))
-    training, test = (TensorDataset(*digits.__getitems__(fl.tensor(part.indices))) for part in (training, test))
+    training, test = (TensorDataset(*digits[fl.tensor(part.indices)]) for part in (training, test))
     order = fl.Generator().manual_seed(options.seed)
     loader = DataLoader(training, batch_size=BATCH, shuffle=True, drop_last=True, generator=order)
 

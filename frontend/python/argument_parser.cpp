@@ -215,6 +215,8 @@ void ParsedArguments::set_keyword(PyObject* name, PyObject* value) {
     requires_grad_ = PyObject_IsTrue(value) == 1;
   } else if (binding_.makes_tensors && text == "generator") {
     generator_ = value == Py_None ? nullptr : value;
+  } else if (value == Py_None && text == "out") {
+    // What NumPy's functions pass on to a method of the same name.
   } else {
     throw TypeError(concat(binding_.op->name, "(): unknown argument '", text, "': expected ", binding_.signature));
   }

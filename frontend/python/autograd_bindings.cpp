@@ -1,5 +1,7 @@
 #include "frontend/python/autograd_bindings.h"
 
+#include <unordered_set>
+
 #include "autograd/custom_function.h"
 #include "autograd/engine.h"
 #include "core/dispatch_state.h"
@@ -97,6 +99,21 @@ Tensor restore_output(const Tensor& plain, uint32_t index) {
   return t;
 }
 
+// The leaves that `outputs` depend on, each once. Without recursion.
+std::vector<Tensor> leaves_of(const std::vector<Tensor>& outputs) {
+  std::vector<Tensor> leaves;
+  std::unordered_set<const void*> seen;
+  std::vector<Edge> open;
+  for (const Tensor& t : outputs) open.push_back(gradient_edge(t));
+  while (!open.empty()) {
+    Edge e = std::move(open.back());
+    open.pop_back();
+    if (e.leaf && seen.insert(e.leaf.get()).second) leaves.emplace_back(e.leaf);
+    if (e.node && seen.insert(e.node.get()).second) open.insert(open.end(), e.node->edges.begin(), e.node->edges.end());
+  }
+  return leaves;
+}
+
 }  // namespace
 
 PyObject* wrap_node(const GradNodePtr& node) {
@@ -132,18 +149,20 @@ void add_autograd(py::module_& m) {
       .def("__hash__", [](const NodeHandle& n) { return reinterpret_cast<size_t>(n.node.get()); })
       .def("__repr__", [](const NodeHandle& n) { return "<" + n.node->name() + ">"; });
 
-  m.def("_backward",
-        [](const std::vector<Tensor>& outputs, const std::vector<Tensor>& grads, bool retain_graph, bool create_graph) {
-          CapturedLine line(create_graph || dispatch_state().recording);
-          GilRelease release;
-          backward(outputs, grads, {retain_graph, create_graph});
-        });
-  m.def("_grad", [](const std::vector<Tensor>& outputs, const std::vector<Tensor>& inputs,
-                    const std::vector<Tensor>& grads, bool retain_graph, bool create_graph, bool allow_unused) {
+  m.def("_backward", [](const std::vector<Tensor>& outputs, const std::vector<Tensor>& grads, bool retain_graph,
+                        bool create_graph, bool detect_anomaly) {
     CapturedLine line(create_graph || dispatch_state().recording);
     GilRelease release;
-    return grad(outputs, inputs, grads, {retain_graph, create_graph}, allow_unused);
+    backward(outputs, grads, {retain_graph, create_graph, detect_anomaly});
   });
+  m.def("_grad",
+        [](const std::vector<Tensor>& outputs, const std::vector<Tensor>& inputs, const std::vector<Tensor>& grads,
+           bool retain_graph, bool create_graph, bool allow_unused, bool detect_anomaly) {
+          CapturedLine line(create_graph || dispatch_state().recording);
+          GilRelease release;
+          return grad(outputs, inputs, grads, {retain_graph, create_graph, detect_anomaly}, allow_unused);
+        });
+  m.def("_leaves", leaves_of);
   m.def("_record_function", record_function);
   m.def("_restore_output", restore_output);
   m.def("_refuse_derivative", refuse_derivative);

@@ -1,6 +1,7 @@
 #include "frontend/python/compile_bindings.h"
 
 #include "compiler/match/call.h"
+#include "core/dispatch_state.h"
 #include "frontend/python/gil.h"
 #include "frontend/python/python_error.h"
 #include "frontend/python/report_bindings.h"
@@ -142,6 +143,7 @@ py::object call(PythonFunction& f, const py::object& code, const py::tuple& args
 
 void add_compile(py::module_& m) {
   add_reports(m);
+  m.def("_is_compiling", [] { return dispatch_state().compiled_call != nullptr; });
   py::class_<PythonFunction, std::shared_ptr<PythonFunction>>(m, "CompiledFunction")
       .def(py::init(&make_function))
       .def("call", call)

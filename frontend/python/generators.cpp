@@ -4,6 +4,7 @@
 #include <random>
 
 #include "core/error.h"
+#include "frontend/python/small_objects.h"
 
 namespace fuselet::python {
 namespace py = pybind11;
@@ -50,6 +51,11 @@ void add_generators(py::module_& m) {
              return seed;
            })
       .def("initial_seed", [](GeneratorHandle& h) { return h.get().state().seed; })
+      .def_property_readonly(
+          "device",
+          [](GeneratorHandle&) {
+            return py::reinterpret_steal<py::object>(wrap_device(Device{}));  // its numbers serve every device
+          })
       .def(
           "next_seed",
           [](GeneratorHandle& h) {

@@ -29,6 +29,7 @@ PyObject* dtype_repr(PyObject* self) { return text("fuselet." + std::string(name
 PyObject* dtype_name(PyObject* self, void*) { return text(name_of(dtype_of(self))); }
 PyObject* dtype_itemsize(PyObject* self, void*) { return PyLong_FromSize_t(size_of(dtype_of(self))); }
 PyObject* dtype_is_float(PyObject* self, void*) { return PyBool_FromLong(is_float(dtype_of(self))); }
+PyObject* dtype_is_complex(PyObject*, void*) { Py_RETURN_FALSE; }
 PyObject* dtype_is_signed(PyObject* self, void*) {
   return PyBool_FromLong(dtype_of(self) != DType::UInt8 && dtype_of(self) != DType::Bool);
 }
@@ -43,11 +44,13 @@ PyObject* dtype_new(PyTypeObject*, PyObject* args, PyObject*) {
   return guarded([&] { return wrap_dtype(parse_dtype(name)); });
 }
 
-PyGetSetDef kDTypeProperties[] = {{"name", dtype_name, nullptr, "as in fuselet.<name>", nullptr},
-                                  {"itemsize", dtype_itemsize, nullptr, "bytes of an element", nullptr},
-                                  {"is_floating_point", dtype_is_float, nullptr, nullptr, nullptr},
-                                  {"is_signed", dtype_is_signed, nullptr, nullptr, nullptr},
-                                  {nullptr, nullptr, nullptr, nullptr, nullptr}};
+PyGetSetDef kDTypeProperties[] = {
+    {"name", dtype_name, nullptr, "as in fuselet.<name>", nullptr},
+    {"itemsize", dtype_itemsize, nullptr, "bytes of an element", nullptr},
+    {"is_floating_point", dtype_is_float, nullptr, nullptr, nullptr},
+    {"is_complex", dtype_is_complex, nullptr, "False: there are no complex dtypes", nullptr},
+    {"is_signed", dtype_is_signed, nullptr, nullptr, nullptr},
+    {nullptr, nullptr, nullptr, nullptr, nullptr}};
 PyMethodDef kDTypeMethods[] = {{"__reduce__", dtype_reduce, METH_NOARGS, nullptr}, {nullptr, nullptr, 0, nullptr}};
 PyType_Slot kDTypeSlots[] = {{Py_tp_repr, reinterpret_cast<void*>(dtype_repr)},
                              {Py_tp_new, reinterpret_cast<void*>(dtype_new)},

@@ -55,6 +55,12 @@ int set_grad(PyObject* self, PyObject* value, void*) {
 PyObject* grad_fn(PyObject* self, void*) {
   return guarded([&] { return wrap_node(gradient_edge(unpack(self)).node); });
 }
+PyObject* retains_grad(PyObject* self, void*) {
+  return guarded([&] {
+    const AutogradMeta* a = unpack(self).impl()->autograd();
+    return PyBool_FromLong(a && a->retained);
+  });
+}
 PyObject* is_leaf(PyObject* self, void*) {
   return guarded([&] { return PyBool_FromLong(unpack(self).is_leaf()); });
 }
@@ -112,6 +118,7 @@ PyGetSetDef kProperties[] = {
     {"grad", grad, set_grad, "The gradient that backward() has accumulated, or None.", nullptr},
     {"grad_fn", grad_fn, nullptr, "The tape's node that this tensor comes from; None for a leaf.", nullptr},
     {"is_leaf", is_leaf, nullptr, "Whether the tensor has no history.", nullptr},
+    {"retains_grad", retains_grad, nullptr, "Whether .grad keeps the gradient of this tensor with history.", nullptr},
     {"data", data, set_data, "The same memory without history.", nullptr},
     {"_version", version, nullptr, "How often the memory has been written in place.", nullptr},
     {"_is_read_only", is_read_only, nullptr, "Whether the memory belongs to another library that forbids writing.",

@@ -56,8 +56,9 @@ def test_collate():
 
 
 def test_errors_in_a_worker_reach_the_caller():
+    """With the line of the dataset's own code that raised it."""
     loader = DataLoader(Squares(), batch_sampler=[[0], [13]], num_workers=1)
-    with pytest.raises(KeyError):
+    with pytest.raises(KeyError, match=r"(?s)worker process 0.*test_data.py.*raise KeyError\(i\)"):
         list(loader)
     with pytest.raises(ValueError, match="batch_size"):
         DataLoader(Squares(), batch_size=0)

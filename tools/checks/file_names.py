@@ -5,9 +5,9 @@ from pathlib import PurePosixPath
 from tools.checks.problem import Problem
 
 FORBIDDEN = {"util", "utils", "misc", "common", "base", "helper", "helpers", "manager"}
-# The Python package keeps the names that users of PyTorch know: fuselet.utils.data, nn.utils.
-ALLOWED_FOLDER = "frontend/python/fuselet/utils"
-ALLOWED_FILE = "frontend/python/fuselet/nn/utils.py"
+# The Python package keeps the names that users of PyTorch know.
+ALLOWED_FOLDERS = ("frontend/python/fuselet/utils", "frontend/python/fuselet/nn/utils")
+ALLOWED_FILE = "frontend/python/fuselet/optim/swa_utils.py"
 # "Common subexpression" is the field's own term.
 ALLOWED_TERM = "common_subexpressions"
 
@@ -17,8 +17,9 @@ def find(tree):
         judged = path
         if path == ALLOWED_FILE:
             continue
-        if path.startswith(ALLOWED_FOLDER + "/"):
-            judged = path[len(ALLOWED_FOLDER) + 1:]
+        for folder in ALLOWED_FOLDERS:
+            if path.startswith(folder + "/"):
+                judged = path[len(folder) + 1:]
         for part in PurePosixPath(judged).parts:
             for word in part.replace(ALLOWED_TERM, "").split(".")[0].lower().split("_"):
                 if word in FORBIDDEN:

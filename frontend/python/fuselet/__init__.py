@@ -23,11 +23,16 @@ from .making import (arange, as_tensor, bernoulli, empty, empty_like, eye, from_
                      randint, randint_like, randn, randn_like, randperm, scalar_tensor, tensor, zeros, zeros_like)
 from .grad_mode import enable_grad, inference_mode, no_grad, set_grad_enabled
 from .number_limits import finfo, iinfo
+from .constants import (channels_last, channels_last_3d, contiguous_format, e, inf, layout, memory_format, nan, newaxis, pi,
+                        preserve_format, strided)
+from .dtype_rules import can_cast, is_complex, is_nonzero, result_type, typename
+from .legacy_types import (BFloat16Tensor, BoolTensor, ByteTensor, CharTensor, DoubleTensor, FloatTensor, HalfTensor, IntTensor,
+                           LongTensor)
+from .printing import set_printoptions
+from .random import get_rng_state, initial_seed, manual_seed, seed, set_rng_state
 
 bool, float, double, half = _C.bool, float32, float64, float16
 int, long = int32, int64
-
-strided = "strided"
 
 
 def is_tensor(obj):
@@ -41,31 +46,6 @@ def is_floating_point(input):
 
 def numel(input):
     return input.numel()
-
-
-def manual_seed(seed):
-    """Seeds the default generator and starts its draws anew; returns it."""
-    return default_generator.manual_seed(seed)
-
-
-def initial_seed():
-    return default_generator.initial_seed()
-
-
-def seed():
-    return default_generator.seed()
-
-
-def get_rng_state():
-    """The default generator's (seed, draws), as an int64 tensor."""
-    state = default_generator.get_state()
-    # A seed of 64 bits as a signed number.
-    return tensor([s - (1 << 64) if s >> 63 else s for s in state], dtype=int64)
-
-
-def set_rng_state(state):
-    numbers = state.tolist() if isinstance(state, Tensor) else list(state)
-    default_generator.set_state(tuple(s & ((1 << 64) - 1) for s in numbers))
 
 
 def set_float32_matmul_precision(precision):
@@ -83,7 +63,9 @@ def get_float32_matmul_precision():
 
 _C._install_line_hook(_os.path.dirname(_os.path.abspath(__file__)) + _os.sep)
 
-from . import autograd, backends, compiler, cuda, nn, optim, utils  # noqa: E402
+from . import (accelerator, autograd, backends, compiler, cuda, distributions, func, nn, optim, random,  # noqa: E402
+               serialization, testing, utils)
+from .backends.absent import npu, xpu  # noqa: E402
 from .compiling import compile  # noqa: E402
 from .saving import load, save  # noqa: E402
 

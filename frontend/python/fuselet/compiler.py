@@ -10,6 +10,14 @@ from .tensor_class import Tensor
 Graph, GraphNode, HostCell = _C.Graph, _C.GraphNode, _C.HostCell
 
 
+def is_compiling():
+    """Whether the code of a compiled function is running on this thread."""
+    return _C._is_compiling()
+
+
+is_dynamo_compiling = is_compiling
+
+
 class RecordedFunction:
     """What record() returns; call it with tensors of the recorded shapes and dtypes.
 

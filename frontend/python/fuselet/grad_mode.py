@@ -59,7 +59,18 @@ class enable_grad(_Mode):
         super().__init__(True)
 
 
-inference_mode = no_grad
+class inference_mode(_Mode):
+    """no_grad() under another name, or with mode=False nothing. Tensors made inside are ordinary ones."""
+
+    def __new__(cls, mode=True):
+        made = super().__new__(cls)
+        if not callable(mode):
+            return made
+        made.__init__()
+        return made(mode)
+
+    def __init__(self, mode=True):
+        super().__init__(not mode and _C.is_grad_enabled())
 
 
 class set_grad_enabled(_Mode):

@@ -15,7 +15,7 @@ import secrets
 import zipfile
 import zlib
 
-from . import _C
+from . import _C, serialization
 from .tensor_class import Tensor, _bytes_of, tensor_of_bytes
 
 _MAGIC = "fuselet-archive-1"
@@ -25,7 +25,7 @@ class MissingDevice(RuntimeError):
     """A tensor that load() cannot put where it belongs."""
 
 
-def save(obj, f):
+def save(obj, f, pickle_module=None, pickle_protocol=None):
     """Writes `obj` to a path or a binary file. A path that ends in .safetensors takes a dict of tensors."""
     path = None if hasattr(f, "write") else os.fspath(f)
     data = _to_safetensors(obj) if path and path.endswith(".safetensors") else _to_archive(obj)
@@ -49,8 +49,11 @@ def save(obj, f):
         raise
 
 
-def load(f, map_location=None, *, weights_only=True):
+def load(f, map_location=None, pickle_module=None, *, weights_only=True, mmap=None):
     """What save() wrote. FileNotFoundError for a missing file; RuntimeError for a truncated or damaged one.
+
+    Objects of other classes are made if serialization.add_safe_globals() has allowed them, or all with weights_only=False:
+    only for a file from a source that you trust, for such a file may run any code. mmap changes nothing.
 
     map_location says where tensors go: a device, a dict from saved to new devices by name, or a function of the tensor in
     host memory and the saved device's name that gives the tensor. By default they go to the device that they were saved
@@ -64,7 +67,7 @@ def load(f, map_location=None, *, weights_only=True):
     name = path or "the file"
     if path and path.endswith(".safetensors"):
         return {key: _placed(t, "cpu", map_location) for key, t in _from_safetensors(data, name).items()}
-    return _from_archive(data, name, map_location)
+    return _from_archive(data, name, map_location, weights_only)
 
 
 def _placed(made, saved, map_location):
@@ -152,8 +155,9 @@ _SAFE_NAMES = {("collections", "OrderedDict"): collections.OrderedDict, ("collec
 
 
 class _Unpickler(pickle.Unpickler):
-    def __init__(self, file, archive, name, map_location):
+    def __init__(self, file, archive, name, map_location, weights_only):
         super().__init__(file)
+        self._weights_only = weights_only
         self._archive = archive
         self._name, self._map_location = name, map_location
         self._made = {}
@@ -165,7 +169,12 @@ class _Unpickler(pickle.Unpickler):
             return Size
         if (module, name) in _SAFE_NAMES:
             return _SAFE_NAMES[module, name]
-        raise RuntimeError(f"the file asks for {module}.{name}; only containers, numbers, strings and tensors are loaded")
+        if not self._weights_only:
+            return super().find_class(module, name)
+        if (found := serialization.allowed(module, name)) is not None:
+            return found
+        raise RuntimeError(f"the file asks for {module}.{name}; only containers, numbers, strings and tensors are loaded, and classes "
+                           "allowed by serialization.add_safe_globals()")
 
     def persistent_load(self, pid):
         if pid[0] == "dtype":
@@ -196,12 +205,12 @@ def _to_archive(obj):
     return out.getvalue()
 
 
-def _from_archive(data, name, map_location):
+def _from_archive(data, name, map_location, weights_only):
     try:
         with zipfile.ZipFile(io.BytesIO(data)) as archive:
             if archive.read("format").decode() != _MAGIC:
                 raise RuntimeError("it is not an archive of this library")
-            return _Unpickler(io.BytesIO(archive.read("structure")), archive, name, map_location).load()
+            return _Unpickler(io.BytesIO(archive.read("structure")), archive, name, map_location, weights_only).load()
     except MissingDevice:
         raise
     except (zipfile.BadZipFile, pickle.UnpicklingError, zlib.error, EOFError, KeyError, ValueError, TypeError, IndexError,

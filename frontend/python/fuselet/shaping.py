@@ -326,7 +326,7 @@ def repeat(input, *given, repeats=None):
         spread += [1, size]
         expanded += [count, size]
     total = [count * size for count, size in zip(repeats, shape)]
-    return input.reshape(spread).expand(expanded).clone(True).view(total)
+    return input.reshape(spread).expand(expanded).clone(contiguous=True).view(total)
 
 
 def tile(input, *given, dims=None):
@@ -353,7 +353,7 @@ def repeat_interleave(input, repeats=None, dim=None, *, output_size=None):
         raise RuntimeError(f"repeat_interleave: counts must not be negative, got {count}")
     shape = list(input.shape)
     spread = input.unsqueeze(dim + 1).expand(shape[:dim + 1] + [count] + shape[dim + 1:])
-    return spread.clone(True).view(shape[:dim] + [size * count] + shape[dim + 1:])
+    return spread.clone(contiguous=True).view(shape[:dim] + [size * count] + shape[dim + 1:])
 
 
 def _entry_numbers(counts):

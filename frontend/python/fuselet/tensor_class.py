@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import builtins
 
-from . import _C, composed, contracting, diagonals, ordering, selecting, shaping
+from . import _C, composed, constants, contracting, diagonals, ordering, printing, selecting, shaping
+from .tensor_attributes import TensorAttributes
 
 _F = _C.functions
 
@@ -19,6 +20,16 @@ class Size(tuple):
         for size in self:
             n *= size
         return n
+
+    def __getitem__(self, index):
+        found = tuple.__getitem__(self, index)
+        return Size(found) if isinstance(index, slice) else found
+
+    def __add__(self, other):
+        return Size(tuple.__add__(self, tuple(other)))
+
+    def __radd__(self, other):
+        return Size((*other, *self))
 
     def __repr__(self):
         return f"fuselet.Size({list(self)})"
@@ -85,7 +96,7 @@ class _BitPatterns:
         return array.numpy().view(numpy.uint16)
 
 
-class Tensor(_C.TensorBase):
+class Tensor(TensorAttributes, _C.TensorBase):
     """A multi-dimensional array with gradients. Made by fuselet.tensor(), zeros(), rand(), …"""
 
     __module__ = "fuselet"
@@ -104,7 +115,7 @@ class Tensor(_C.TensorBase):
 
     # ---- printing, copying, pickling
     def __repr__(self):
-        text = self._text()
+        text = printing.text_of(self)
         node = self.grad_fn
         if node is not None:
             text = text.replace(", requires_grad=True)", f", grad_fn=<{node.name()}>)")
@@ -184,11 +195,13 @@ class Tensor(_C.TensorBase):
                 "stream": _C.cuda.current_stream(self.device.index).cuda_stream}
 
     # ---- dtype and device
-    def to(self, *args, dtype=None, device=None, copy=False, non_blocking=False, **_):
+    def to(self, *args, dtype=None, device=None, copy=False, non_blocking=False, memory_format=None):
         """The tensor with another dtype or on another device; itself where both are right already.
 
         to(dtype), to(device, dtype), to(other): each may be followed by non_blocking and copy. With non_blocking, a copy
         from or to pinned memory may still run when the call returns: on the device's current stream."""
+        if memory_format not in (None, constants.preserve_format):
+            return self.to(*args, dtype=dtype, device=device, copy=copy, non_blocking=non_blocking).contiguous(memory_format)
         flags = []
         for given in args:
             if isinstance(given, Tensor):
@@ -296,6 +309,12 @@ class Tensor(_C.TensorBase):
         """Calls hook(gradient) when this tensor's gradient is computed; a returned tensor replaces it."""
         number = self._register_hook(hook)
         return HookHandle(lambda: self._remove_hook(number))
+
+    def register_post_accumulate_grad_hook(self, hook):
+        """Calls hook(self) when backward() has added to this leaf's .grad, after all leaves have theirs."""
+        from .autograd.accumulated import register
+
+        return register(self, hook)
 
     # ---- writing in place
     def copy_(self, source, non_blocking=False):

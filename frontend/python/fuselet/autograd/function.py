@@ -98,11 +98,16 @@ def _refuse_untracked(ctx):
 
 
 class Function:
-    """Subclass with static methods forward(ctx, *args) and backward(ctx, *grads); call with apply()."""
+    """Subclass with static methods forward(ctx, *args), or forward(*args) and setup_context(ctx, inputs, output), and
+    backward(ctx, *grads); call with apply()."""
 
     @staticmethod
     def forward(ctx, *args, **kwargs):
         raise NotImplementedError("a Function needs a static method forward(ctx, …)")
+
+    @staticmethod
+    def setup_context(ctx, inputs, output):
+        """Overridden: forward then takes no ctx, and this keeps what backward needs."""
 
     @staticmethod
     def backward(ctx, *grads):
@@ -119,7 +124,11 @@ class Function:
         ctx._input_ids = frozenset(map(id, inputs))
         recording = _C.is_grad_enabled() and any(ctx.needs_input_grad)
         with no_grad():
-            result = cls.forward(ctx, *args, **kwargs)
+            if cls.setup_context is Function.setup_context:
+                result = cls.forward(ctx, *args, **kwargs)
+            else:
+                result = cls.forward(*args, **kwargs)
+                cls.setup_context(ctx, args, result)
         if not recording:
             return result
         given = result if isinstance(result, tuple) else (result,)

@@ -1,5 +1,6 @@
 """Settings of the backends."""
 
-from . import cuda
+from . import cuda, cudnn
+from .absent import mkldnn, mps
 
-__all__ = ["cuda"]
+__all__ = ["cuda", "cudnn", "mkldnn", "mps"]

@@ -8,7 +8,51 @@ from .module import Module
 from .parameter import Parameter
 
 
-class Sequential(Module):
+class _Ordered(Module):
+    """What Sequential and ModuleList share: modules by position, named by it where they come without a name."""
+
+    def append(self, module):
+        self.add_module(str(len(self)), module)
+        return self
+
+    def extend(self, modules):
+        for module in list(modules):
+            self.append(module)
+        return self
+
+    def insert(self, index, module):
+        modules = list(self._modules.values())
+        modules.insert(index, module)
+        self._renumber(modules)
+        return self
+
+    def pop(self, index=-1):
+        module = list(self._modules.values())[index]
+        del self[index]
+        return module
+
+    def _renumber(self, modules):
+        self._modules.clear()
+        self.extend(modules)
+
+    def __len__(self):
+        return len(self._modules)
+
+    def __iter__(self):
+        return iter(self._modules.values())
+
+    def __setitem__(self, index, module):
+        self.add_module(list(self._modules)[index], module)
+
+    def __delitem__(self, index):
+        gone = list(self._modules)[index]
+        for name in gone if isinstance(gone, list) else [gone]:
+            del self._modules[name]
+        if all(name.isdigit() for name in self._modules):
+            self._renumber(list(self._modules.values()))
+
+
+class Sequential(_Ordered):
     """Each module's output is the next one's input. Takes modules, or an OrderedDict of them."""
 
     def __init__(self, *modules):
@@ -25,49 +69,25 @@ class Sequential(Module):
             input = module(input)
         return input
 
-    def append(self, module):
-        self.add_module(str(len(self)), module)
-        return self
-
-    def __len__(self):
-        return len(self._modules)
-
-    def __iter__(self):
-        return iter(self._modules.values())
-
     def __getitem__(self, index):
-        modules = list(self._modules.values())
-        return Sequential(*modules[index]) if isinstance(index, slice) else modules[index]
+        if isinstance(index, slice):
+            return type(self)(collections.OrderedDict(list(self._modules.items())[index]))
+        return list(self._modules.values())[index]
 
 
-class ModuleList(Module):
+class ModuleList(_Ordered):
     """A list of modules."""
 
-    def __init__(self, modules=()):
+    def __init__(self, modules=None):
         super().__init__()
-        self.extend(modules)
-
-    def append(self, module):
-        self.add_module(str(len(self)), module)
-        return self
-
-    def extend(self, modules):
-        for module in modules:
-            self.append(module)
-        return self
-
-    def __len__(self):
-        return len(self._modules)
-
-    def __iter__(self):
-        return iter(self._modules.values())
+        self.extend(modules or ())
 
     def __getitem__(self, index):
         modules = list(self._modules.values())
         return ModuleList(modules[index]) if isinstance(index, slice) else modules[index]
 
-    def __setitem__(self, index, module):
-        self._modules[list(self._modules)[index]] = module
+    def __add__(self, other):
+        return ModuleList([*self, *other])
 
 
 class ModuleDict(Module):
@@ -75,8 +95,17 @@ class ModuleDict(Module):
 
     def __init__(self, modules=None):
         super().__init__()
-        for name, module in (modules or {}).items():
+        self.update(modules or {})
+
+    def update(self, modules):
+        for name, module in dict(modules).items():
             self[name] = module
+
+    def __delitem__(self, name):
+        del self._modules[name]
+
+    def pop(self, name):
+        return self._modules.pop(name)
 
     def __setitem__(self, name, module):
         self.add_module(name, module)
@@ -108,8 +137,16 @@ class ParameterList(Module):
 
     def __init__(self, parameters=()):
         super().__init__()
+        self.extend(parameters or ())
+
+    def extend(self, parameters):
         for p in parameters:
             self.append(p)
+        return self
+
+    def __setitem__(self, index, parameter):
+        name = str(range(len(self))[index])
+        self.register_parameter(name, parameter if isinstance(parameter, Parameter) else Parameter(parameter))
 
     def append(self, parameter):
         self.register_parameter(str(len(self)), parameter if isinstance(parameter, Parameter) else Parameter(parameter))
@@ -123,3 +160,48 @@ class ParameterList(Module):
 
     def __getitem__(self, index):
         return list(self._parameters.values())[index]
+
+
+class ParameterDict(Module):
+    """A dict of parameters."""
+
+    def __init__(self, parameters=None):
+        super().__init__()
+        self.update(parameters or {})
+
+    def __setitem__(self, name, parameter):
+        self.register_parameter(str(name), parameter if isinstance(parameter, Parameter) else Parameter(parameter))
+
+    def __getitem__(self, name):
+        return self._parameters[str(name)]
+
+    def __delitem__(self, name):
+        del self._parameters[str(name)]
+
+    def update(self, parameters):
+        for name, parameter in dict(parameters).items():
+            self[name] = parameter
+
+    def pop(self, name):
+        return self._parameters.pop(str(name))
+
+    def get(self, name, default=None):
+        return self._parameters.get(str(name), default)
+
+    def __len__(self):
+        return len(self._parameters)
+
+    def __iter__(self):
+        return iter(self._parameters)
+
+    def __contains__(self, name):
+        return str(name) in self._parameters
+
+    def keys(self):
+        return self._parameters.keys()
+
+    def values(self):
+        return self._parameters.values()
+
+    def items(self):
+        return self._parameters.items()

@@ -1,19 +1,15 @@
-"""Layers with parameters, and those that change shapes."""
+"""Layers that mix features: Linear, Bilinear, Embedding, and distances between vectors."""
 
 from __future__ import annotations
 
 import math
 
-from ..making import empty, ones, randn, zeros
+from ..making import empty
 from ..grad_mode import no_grad
 from . import functional as F
 from . import init
 from .module import Module
 from .parameter import Parameter
-
-
-def _pair(value):
-    return (value, value) if isinstance(value, int) else tuple(value)
 
 
 class Linear(Module):
@@ -45,79 +41,69 @@ class Linear(Module):
         return f"in_features={self.in_features}, out_features={self.out_features}, bias={self.bias is not None}"
 
 
-class Conv2d(Module):
-    """Cross-correlation: x (N, in_channels, H, W) -> (N, out_channels, H', W') with
-    H' = floor((H + 2 padding - kernel) / stride) + 1, W' likewise; also without N. padding may be 'valid' or 'same'.
+class Bilinear(Module):
+    """x1 (…, in1_features), x2 (…, in2_features) -> (…, out_features): x1ᵀ weight[k] x2 + bias[k].
 
-    kernel_size, stride and padding are a number or a pair (height, width). weight (out_channels, in_channels,
-    kernel height, kernel width) and bias (out_channels) start uniform in ±1/sqrt(in_channels · kernel area).
-    RuntimeError for other shapes or dtypes; NotImplementedError for dilation or groups."""
+    weight (out_features, in1_features, in2_features) and bias start uniform in ±1/sqrt(in1_features)."""
 
-    def __init__(self, in_channels, out_channels, kernel_size, stride=1, padding=0, dilation=1, groups=1, bias=True,
-                 device=None, dtype=None):
+    def __init__(self, in1_features, in2_features, out_features, bias=True, device=None, dtype=None):
         super().__init__()
-        if _pair(dilation) != (1, 1) or groups != 1:
-            raise NotImplementedError("Conv2d: only dilation=1 and groups=1")
-        self.in_channels, self.out_channels = in_channels, out_channels
-        self.kernel_size, self.stride = _pair(kernel_size), _pair(stride)
-        self.padding = padding if isinstance(padding, str) else _pair(padding)
-        pads = () if isinstance(padding, str) else self.padding
-        if min(in_channels, out_channels, *self.kernel_size, *self.stride) <= 0 or min(pads, default=0) < 0:
-            raise ValueError("Conv2d: channels, kernel and stride must be positive and padding not negative, got "
-                             f"{in_channels} and {out_channels}, {self.kernel_size}, {self.stride} and {self.padding}")
-        self.weight = Parameter(empty(out_channels, in_channels, *self.kernel_size, dtype=dtype, device=device))
-        if bias:
-            self.bias = Parameter(empty(out_channels, dtype=dtype, device=device))
-        else:
-            self.register_parameter("bias", None)
+        self.in1_features, self.in2_features, self.out_features = in1_features, in2_features, out_features
+        self.weight = Parameter(empty(out_features, in1_features, in2_features, dtype=dtype, device=device))
+        self.register_parameter("bias", Parameter(empty(out_features, dtype=dtype, device=device)) if bias else None)
         self.reset_parameters()
 
     def reset_parameters(self):
-        init.kaiming_uniform_(self.weight, a=math.sqrt(5))
+        bound = 1 / math.sqrt(self.in1_features)
+        init.uniform_(self.weight, -bound, bound)
         if self.bias is not None:
-            bound = 1 / math.sqrt(self.in_channels * self.kernel_size[0] * self.kernel_size[1])
             init.uniform_(self.bias, -bound, bound)
 
-    def forward(self, input):
-        return F.conv2d(input, self.weight, self.bias, self.stride, self.padding)
+    def forward(self, input1, input2):
+        # x1 (…, I) @ weight as (I, O J) -> (…, O, J), then with x2 (…, J, 1).
+        o, i, j = self.weight.shape
+        mixed = (input1 @ self.weight.permute(1, 0, 2).reshape(i, o * j)).unflatten(-1, (o, j))
+        out = (mixed * input2.unsqueeze(-2)).sum(-1)
+        return out if self.bias is None else out + self.bias
 
     def extra_repr(self):
-        return (f"{self.in_channels}, {self.out_channels}, kernel_size={self.kernel_size}, stride={self.stride}"
-                + (f", padding={self.padding!r}" if self.padding != (0, 0) else "")
-                + ("" if self.bias is not None else ", bias=False"))
-
-
-class MaxPool2d(Module):
-    """The largest element of each window of (N, C, H, W); see functional.max_pool2d."""
-
-    def __init__(self, kernel_size, stride=None, padding=0):
-        super().__init__()
-        self.kernel_size, self.padding = kernel_size, padding
-        self.stride = kernel_size if stride is None else stride
-
-    def forward(self, input):
-        return F.max_pool2d(input, self.kernel_size, self.stride, self.padding)
-
-    def extra_repr(self):
-        return f"kernel_size={self.kernel_size}, stride={self.stride}, padding={self.padding}"
+        return (f"in1_features={self.in1_features}, in2_features={self.in2_features}, out_features={self.out_features}, "
+                f"bias={self.bias is not None}")
 
 
 class Embedding(Module):
     """Integers (…) -> rows of weight (num_embeddings, embedding_dim): (…, embedding_dim).
 
     weight starts normal, of mean 0 and variance 1; the row padding_idx starts as 0 and gets no gradient.
-    IndexError for an index outside [0, num_embeddings)."""
+    IndexError for an index outside [0, num_embeddings); NotImplementedError for max_norm, scale_grad_by_freq, sparse."""
 
-    def __init__(self, num_embeddings, embedding_dim, padding_idx=None, device=None, dtype=None):
+    def __init__(self, num_embeddings, embedding_dim, padding_idx=None, max_norm=None, norm_type=2.0, scale_grad_by_freq=False,
+                 sparse=False, device=None, dtype=None):
         super().__init__()
+        if max_norm is not None or scale_grad_by_freq or sparse:
+            raise NotImplementedError("Embedding: max_norm, scale_grad_by_freq and sparse are not supported")
         self.num_embeddings, self.embedding_dim = num_embeddings, embedding_dim
-        if padding_idx is not None and padding_idx < 0:
-            padding_idx += num_embeddings
-        self.padding_idx = padding_idx
-        self.weight = Parameter(randn(num_embeddings, embedding_dim, dtype=dtype, device=device))
-        if padding_idx is not None:
+        if padding_idx is not None and not -num_embeddings <= padding_idx < num_embeddings:
+            raise ValueError(f"Embedding: padding_idx {padding_idx} is out of range for {num_embeddings} rows")
+        self.padding_idx = padding_idx + num_embeddings if padding_idx is not None and padding_idx < 0 else padding_idx
+        self.weight = Parameter(empty(num_embeddings, embedding_dim, dtype=dtype, device=device))
+        self.reset_parameters()
+
+    def reset_parameters(self):
+        init.normal_(self.weight)
+        if self.padding_idx is not None:
             with no_grad():
-                self.weight[padding_idx].zero_()
+                self.weight[self.padding_idx].zero_()
+
+    @classmethod
+    def from_pretrained(cls, embeddings, freeze=True, padding_idx=None):
+        """A layer over the memory of `embeddings` (V, D), without gradient unless freeze=False."""
+        made = cls.__new__(cls)
+        Module.__init__(made)
+        made.num_embeddings, made.embedding_dim = embeddings.shape
+        made.padding_idx = padding_idx
+        made.weight = Parameter(embeddings, requires_grad=not freeze)
+        return made
 
     def forward(self, input):
         return F.embedding(input, self.weight, self.padding_idx)
@@ -127,50 +113,26 @@ class Embedding(Module):
         return f"{self.num_embeddings}, {self.embedding_dim}{pad}"
 
 
-class LayerNorm(Module):
-    """(x - mean) / sqrt(var + eps) * weight + bias over the trailing dimensions normalized_shape (Ba et al. 2016).
+class CosineSimilarity(Module):
+    """The cosine of the angle between x1 and x2 along dim, norms being at least eps."""
 
-    x (…, *normalized_shape) to the same; weight and bias have shape normalized_shape and start as 1 and 0.
-    RuntimeError where x does not end in normalized_shape."""
-
-    def __init__(self, normalized_shape, eps=1e-5, elementwise_affine=True, bias=True, device=None, dtype=None):
+    def __init__(self, dim=1, eps=1e-8):
         super().__init__()
-        self.normalized_shape = (normalized_shape,) if isinstance(normalized_shape, int) else tuple(normalized_shape)
-        self.eps, self.elementwise_affine = eps, elementwise_affine
-        self.register_parameter("weight", None)
-        self.register_parameter("bias", None)
-        if elementwise_affine:
-            self.weight = Parameter(ones(self.normalized_shape, dtype=dtype, device=device))
-            if bias:
-                self.bias = Parameter(zeros(self.normalized_shape, dtype=dtype, device=device))
+        self.dim, self.eps = dim, eps
 
-    def forward(self, input):
-        return F.layer_norm(input, self.normalized_shape, self.weight, self.bias, self.eps)
+    def forward(self, x1, x2):
+        return F.cosine_similarity(x1, x2, self.dim, self.eps)
 
     def extra_repr(self):
-        return f"{self.normalized_shape}, eps={self.eps}, elementwise_affine={self.elementwise_affine}"
+        return f"dim={self.dim}, eps={self.eps}"
 
 
-class Flatten(Module):
-    """Dimensions start_dim … end_dim as one."""
+class PairwiseDistance(Module):
+    """The p-norm of x1 - x2 + eps along the last dimension."""
 
-    def __init__(self, start_dim=1, end_dim=-1):
+    def __init__(self, p=2.0, eps=1e-6, keepdim=False):
         super().__init__()
-        self.start_dim, self.end_dim = start_dim, end_dim
+        self.norm, self.eps, self.keepdim = p, eps, keepdim
 
-    def forward(self, input):
-        return input.flatten(self.start_dim, self.end_dim)
-
-    def extra_repr(self):
-        return f"start_dim={self.start_dim}, end_dim={self.end_dim}"
-
-
-class Unflatten(Module):
-    """Dimension `dim` as several."""
-
-    def __init__(self, dim, unflattened_size):
-        super().__init__()
-        self.dim, self.unflattened_size = dim, tuple(unflattened_size)
-
-    def forward(self, input):
-        return input.unflatten(self.dim, self.unflattened_size)
+    def forward(self, x1, x2):
+        return (x1 - x2 + self.eps).norm(self.norm, -1, self.keepdim)

@@ -4,18 +4,18 @@ from __future__ import annotations
 
 import builtins
 import collections
-import itertools
 
 from .. import _C
-from ..grad_mode import no_grad
-from ..tensor_class import HookHandle, Tensor
+from ..tensor_class import Tensor
+from . import module_hooks, module_state
+from .module_state import IncompatibleKeys
 from .parameter import Buffer, Parameter
 
+__all__ = ["IncompatibleKeys", "Module"]
 
-class IncompatibleKeys(collections.namedtuple("IncompatibleKeys", ["missing_keys", "unexpected_keys"])):
-    """What load_state_dict(strict=False) did not find, and what it did not know."""
 
-    __slots__ = ()
+_TABLES = ("_parameters", "_buffers", "_modules", "_forward_hooks", "_forward_pre_hooks", "_backward_hooks",
+           "_backward_pre_hooks", "_state_hooks", "_load_hooks", "_load_pre_hooks")
 
 
 class Module:
@@ -24,24 +24,43 @@ class Module:
     training = True
 
     def __init__(self):
-        for name, value in (("training", True), ("_parameters", {}), ("_buffers", {}), ("_modules", {}),
-                            ("_transient", set()), ("_forward_hooks", {}), ("_forward_pre_hooks", {})):
-            object.__setattr__(self, name, value)
+        for name in _TABLES:
+            object.__setattr__(self, name, {})
+        object.__setattr__(self, "_transient", set())
+        object.__setattr__(self, "training", True)
 
     def forward(self, *inputs):
         raise NotImplementedError(f"{type(self).__name__} has no forward()")
 
     def __call__(self, *args, **kwargs):
-        for hook in tuple(self._forward_pre_hooks.values()):
-            changed = hook(self, args)
-            if changed is not None:
-                args = changed if isinstance(changed, tuple) else (changed,)
-        result = self.forward(*args, **kwargs)
-        for hook in tuple(self._forward_hooks.values()):
-            changed = hook(self, args, result)
-            if changed is not None:
-                result = changed
-        return result
+        compiled = self.__dict__.get("_compiled_call")
+        return self._call_impl(*args, **kwargs) if compiled is None else compiled(*args, **kwargs)
+
+    def _call_impl(self, *args, **kwargs):
+        if not (self._forward_pre_hooks or self._forward_hooks or self._backward_hooks or self._backward_pre_hooks):
+            return self.forward(*args, **kwargs)
+        result, ended = None, False
+        try:
+            args, kwargs = module_hooks.run_forward_pre_hooks(self, args, kwargs)
+            if self._backward_hooks or self._backward_pre_hooks:
+                result = module_hooks.call_with_backward_hooks(self, args, kwargs)
+            else:
+                result = self.forward(*args, **kwargs)
+            ended = True
+        finally:
+            if not ended:
+                module_hooks.run_forward_hooks(self, args, kwargs, result, only_always=True)
+        return module_hooks.run_forward_hooks(self, args, kwargs, result)
+
+    def compile(self, **options):
+        """Makes calls of this module compiled ones, with the options of fuselet.compile()."""
+        from ..compiling import compile
+
+        object.__setattr__(self, "_compiled_call", compile(self._call_impl, **options))
+
+    def __getstate__(self):
+        # Code is made anew where it is wanted.
+        return {name: value for name, value in self.__dict__.items() if name != "_compiled_call"}
 
     # ---- attributes
     def __setattr__(self, name, value):
@@ -52,10 +71,13 @@ class Module:
         tables = {"_parameters": Parameter, "_modules": Module, "_buffers": Buffer}
         for table, kind in tables.items():
             if isinstance(value, kind):
-                self._forget(name)
+                # One that replaces its like keeps the place in the order.
+                if name not in getattr(self, table):
+                    self._forget(name)
+                self.__dict__.pop(name, None)
                 getattr(self, table)[name] = value
-                if kind is Buffer and not getattr(value, "persistent", True):
-                    self._transient.add(name)
+                if kind is Buffer:
+                    (self._transient.discard if getattr(value, "persistent", True) else self._transient.add)(name)
                 return None
         for table in tables:
             if name in getattr(self, table):
@@ -114,16 +136,17 @@ class Module:
             raise KeyError(f"a name must not be empty or contain '.', got '{name}'")
 
     # ---- walking the tree
-    def named_modules(self, memo=None, prefix=""):
-        """(dotted name, module) of this module ("") and all below it, each once."""
+    def named_modules(self, memo=None, prefix="", remove_duplicate=True):
+        """(dotted name, module) of this module ("") and all below it, each once unless remove_duplicate is False."""
         memo = set() if memo is None else memo
         if id(self) in memo:
             return
-        memo.add(id(self))
+        if remove_duplicate:
+            memo.add(id(self))
         yield prefix, self
         for name, module in self._modules.items():
             if module is not None:
-                yield from module.named_modules(memo, f"{prefix}.{name}" if prefix else name)
+                yield from module.named_modules(memo, f"{prefix}.{name}" if prefix else name, remove_duplicate)
 
     def modules(self):
         """This module and all below it, each once."""
@@ -139,7 +162,8 @@ class Module:
 
     def _named_members(self, table, prefix, recurse, remove_duplicate=True):
         seen = set()
-        for path, module in self.named_modules(prefix=prefix) if recurse else [(prefix, self)]:
+        walk = self.named_modules(prefix=prefix, remove_duplicate=remove_duplicate) if recurse else [(prefix, self)]
+        for path, module in walk:
             for name, value in getattr(module, table).items():
                 if value is None or remove_duplicate and id(value) in seen:
                     continue
@@ -163,16 +187,33 @@ class Module:
         return (b for _, b in self.named_buffers(recurse=recurse))
 
     def get_submodule(self, target):
-        """The module of a dotted name ("" is this one)."""
+        """The module of a dotted name ("" is this one); AttributeError where there is none."""
         module = self
         for part in target.split(".") if target else []:
+            if module._modules.get(part) is None:
+                raise AttributeError(f"{type(module).__name__} has no submodule '{part}' (of '{target}')")
             module = module._modules[part]
         return module
 
-    def get_parameter(self, target):
-        """The parameter of a dotted name."""
+    def set_submodule(self, target, module):
+        """Puts a module in the place of a dotted name."""
         path, _, name = target.rpartition(".")
-        return self.get_submodule(path)._parameters[name]
+        setattr(self.get_submodule(path), name, module)
+
+    def get_parameter(self, target):
+        """The parameter of a dotted name; AttributeError where there is none."""
+        return self._get_member("_parameters", target)
+
+    def get_buffer(self, target):
+        """The buffer of a dotted name; AttributeError where there is none."""
+        return self._get_member("_buffers", target)
+
+    def _get_member(self, table, target):
+        path, _, name = target.rpartition(".")
+        module = self.get_submodule(path)
+        if getattr(module, table).get(name) is None:
+            raise AttributeError(f"{type(module).__name__} has no '{name}' among its {table[1:]} (of '{target}')")
+        return getattr(module, table)[name]
 
     def apply(self, fn):
         """Calls fn on every submodule, then on this one."""
@@ -182,46 +223,29 @@ class Module:
         return self
 
     # ---- state
-    def state_dict(self, *, prefix="", keep_vars=False):
-        """Parameters and persistent buffers by name; detached, over the same memory."""
-        out = collections.OrderedDict()
-        self._collect(out, prefix, keep_vars)
+    def state_dict(self, destination=None, prefix="", keep_vars=False):
+        """Parameters and persistent buffers by name; detached, over the same memory. A class with get_extra_state() and
+        set_extra_state(value) keeps more under the name _extra_state."""
+        out = collections.OrderedDict() if destination is None else destination
+        module_state.collect(self, out, prefix, keep_vars)
         return out
-
-    def _collect(self, out, prefix, keep_vars):
-        for name, value in itertools.chain(self._parameters.items(), self._buffers.items()):
-            if value is not None and name not in self._transient:
-                out[prefix + name] = value if keep_vars else value.detach()
-        for name, module in self.named_children():
-            module._collect(out, f"{prefix}{name}.", keep_vars)
 
     def load_state_dict(self, state_dict, strict=True, assign=False):
         """Copies values in by name. With strict, RuntimeError for missing or unknown names; for a wrong
-        shape always. Nothing is copied unless all of it fits."""
-        own = self.state_dict(keep_vars=True)
-        missing = [name for name in own if name not in state_dict]
-        unexpected = [name for name in state_dict if name not in own]
-        problems = []
-        if strict and missing:
-            problems.append("missing: " + ", ".join(missing))
-        if strict and unexpected:
-            problems.append("unexpected: " + ", ".join(unexpected))
-        for name, value in own.items():
-            if name in state_dict and not isinstance(state_dict[name], Tensor):
-                problems.append(f"{name}: expected a tensor, got {type(state_dict[name]).__name__}")
-            elif name in state_dict and tuple(state_dict[name].shape) != tuple(value.shape):
-                problems.append(f"{name}: expected shape {list(value.shape)}, got {list(state_dict[name].shape)}")
-        if problems:
-            raise RuntimeError(f"load_state_dict: {type(self).__name__} and the state do not fit: " + "; ".join(problems))
-        with no_grad():
-            for name, value in own.items():
-                if name not in state_dict:
-                    continue
-                if assign:
-                    value.data = state_dict[name].detach()
-                else:
-                    value.copy_(state_dict[name].to(value.dtype))
-        return IncompatibleKeys(missing, unexpected)
+        shape always. Nothing is copied unless all of it fits. assign takes over memory and dtype of the given tensors."""
+        return module_state.load(self, state_dict, strict, assign)
+
+    def register_state_dict_post_hook(self, hook):
+        """hook(module, state_dict, prefix, {}) when this module has added its state."""
+        return module_hooks.register(self._state_hooks, hook)
+
+    def register_load_state_dict_pre_hook(self, hook):
+        """hook(module, state_dict, prefix, {}, strict, [], [], []) before anything is compared; it may rename entries."""
+        return module_hooks.register(self._load_pre_hooks, hook)
+
+    def register_load_state_dict_post_hook(self, hook):
+        """hook(module, incompatible_keys) when a state has been loaded; it may empty the lists."""
+        return module_hooks.register(self._load_hooks, hook)
 
     # ---- modes and conversions
     def train(self, mode=True):
@@ -251,6 +275,9 @@ class Module:
                 else:
                     p.grad.detach_()
                     p.grad.zero_()
+
+    def _apply(self, fn):
+        return self._convert(fn)
 
     def _convert(self, change):
         """Replaces the data of parameters and buffers; the objects stay, so optimizers keep theirs."""
@@ -295,6 +322,14 @@ class Module:
         """to(bfloat16)."""
         return self.to(_C.bfloat16)
 
+    def type(self, dst_type):
+        """to(dst_type)."""
+        return self.to(_C.dtype(dst_type) if isinstance(dst_type, str) else dst_type)
+
+    def to_empty(self, *, device, recurse=True):
+        """On another device, with contents of any value."""
+        return self._convert(lambda t: t.new_empty(t.shape, device=device))
+
     def cpu(self):
         """to("cpu")."""
         return self.to("cpu")
@@ -304,13 +339,25 @@ class Module:
         return self.to("cuda" if device is None else device)
 
     # ---- hooks
-    def register_forward_hook(self, hook):
-        """hook(module, args, output) after forward; what it returns (not None) replaces the output."""
-        return _register(self._forward_hooks, hook)
+    def register_forward_hook(self, hook, *, prepend=False, with_kwargs=False, always_call=False):
+        """hook(module, args, output) after forward, with_kwargs hook(module, args, kwargs, output); what it returns (not
+        None) replaces the output. always_call: also when forward raises, with None as output."""
+        return module_hooks.register(self._forward_hooks, (hook, with_kwargs, always_call), prepend)
 
-    def register_forward_pre_hook(self, hook):
-        """hook(module, args) before forward; what it returns (not None) replaces the arguments."""
-        return _register(self._forward_pre_hooks, hook)
+    def register_forward_pre_hook(self, hook, *, prepend=False, with_kwargs=False):
+        """hook(module, args) before forward; what it returns (not None) replaces the arguments. with_kwargs:
+        hook(module, args, kwargs), which returns (args, kwargs)."""
+        return module_hooks.register(self._forward_pre_hooks, (hook, with_kwargs), prepend)
+
+    def register_full_backward_hook(self, hook, prepend=False):
+        """hook(module, grad_input, grad_output) when the gradients of the module's tensor arguments are known: tuples, with
+        None for arguments without gradient. What it returns (not None) replaces grad_input."""
+        return module_hooks.register(self._backward_hooks, hook, prepend)
+
+    def register_full_backward_pre_hook(self, hook, prepend=False):
+        """hook(module, grad_output) when the gradients of the module's outputs are known; what it returns (not None)
+        replaces them."""
+        return module_hooks.register(self._backward_pre_hooks, hook, prepend)
 
     # ---- printing
     def extra_repr(self):
@@ -323,12 +370,3 @@ class Module:
         if not lines:
             return f"{type(self).__name__}({own})"
         return f"{type(self).__name__}({own}\n  " + "\n  ".join(lines) + "\n)"
-
-
-_hook_numbers = itertools.count()
-
-
-def _register(table, hook):
-    number = next(_hook_numbers)
-    table[number] = hook
-    return HookHandle(lambda: table.pop(number, None))

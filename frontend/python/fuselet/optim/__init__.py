@@ -1,8 +1,14 @@
-"""Optimizers, each step one operator over the lists of parameters, gradients and state."""
+"""Optimizers. SGD, Adam and AdamW make a step with one operator over all parameters, the others with tensor operators."""
 
-from . import lr_scheduler
+from . import lr_scheduler, swa_utils
+from .adadelta import Adadelta
+from .adagrad import Adagrad
 from .adam import Adam, AdamW
+from .adam_relatives import Adamax, Lion, NAdam, RAdam
 from .optimizer import Optimizer
+from .rmsprop import RMSprop
+from .rprop import Rprop
 from .sgd import SGD
 
-__all__ = ["Adam", "AdamW", "Optimizer", "SGD", "lr_scheduler"]
+__all__ = ["Adadelta", "Adagrad", "Adam", "AdamW", "Adamax", "Lion", "NAdam", "Optimizer", "RAdam", "RMSprop", "Rprop", "SGD",
+           "lr_scheduler", "swa_utils"]

@@ -10,6 +10,7 @@ import collections
 
 from .. import _C
 from ..grad_mode import enable_grad, no_grad
+from ..nn.module_hooks import register
 
 
 class ParameterGroup(dict):
@@ -26,7 +27,8 @@ class ParameterGroup(dict):
             self.cells[name].set(float(value))
         elif name == "betas":
             for cell, beta in zip(("beta1", "beta2"), value):
-                self.cells[cell].set(float(beta))
+                if cell in self.cells:
+                    self.cells[cell].set(float(beta))
 
     def update(self, *options, **named):
         for name, value in dict(*options, **named).items():
@@ -39,7 +41,8 @@ class ParameterGroup(dict):
 
 
 class Optimizer:
-    """Subclasses name their cells and state tensors and run one step over parallel lists."""
+    """Subclasses name their cells and state tensors and run one step over parallel lists in update(); or they write step()
+    themselves, over param_groups and state."""
 
     cell_names = ("lr",)
 
@@ -47,6 +50,7 @@ class Optimizer:
         self.defaults = defaults
         self.state = collections.defaultdict(dict)
         self.param_groups = []
+        self._step_hooks = {"before": {}, "after": {}}
         groups = list(params)
         if not groups:
             raise ValueError(f"{type(self).__name__}: the list of parameters is empty")
@@ -75,7 +79,8 @@ class Optimizer:
 
     def check_options(self, options):
         try:
-            negative = float(options["lr"]) < 0
+            # An optimizer of the user's own may have no learning rate.
+            negative = float(options.get("lr", 0)) < 0
         except (TypeError, ValueError):
             raise ValueError(f"{type(self).__name__}: the learning rate must be a number, got {options['lr']!r}") from None
         if negative:
@@ -97,17 +102,36 @@ class Optimizer:
 
     def step(self, closure=None):
         """Updates the parameters that have a gradient. A closure evaluates the loss again and is run first."""
+        if type(self).update is Optimizer.update:
+            raise NotImplementedError(f"{type(self).__name__} has neither step() nor update()")
+        for hook in tuple(self._step_hooks["before"].values()):
+            changed = hook(self, (closure,), {})
+            if changed is not None:
+                (closure, *_), _ = changed
         loss = None
         if closure is not None:
             with enable_grad():
                 loss = closure()
+        self._step()
+        for hook in tuple(self._step_hooks["after"].values()):
+            hook(self, (closure,), {})
+        return loss
+
+    def register_step_pre_hook(self, hook):
+        """hook(optimizer, args, kwargs) at the beginning of step(); what it returns (not None) replaces (args, kwargs)."""
+        return register(self._step_hooks["before"], hook)
+
+    def register_step_post_hook(self, hook):
+        """hook(optimizer, args, kwargs) at the end of step()."""
+        return register(self._step_hooks["after"], hook)
+
+    def _step(self):
         with no_grad():
             self._check_gradients()
             for group in self.param_groups:
                 for cell, params in self._in_lockstep(group):
                     cell.advance(1)
                     self.update(group, cell, params, [p.grad for p in params])
-        return loss
 
     def _check_gradients(self):
         """Before the first parameter or count changes: data may have been replaced since backward."""
@@ -177,11 +201,11 @@ class Optimizer:
             p = order[i]
             for name, value in entries.items():
                 if isinstance(value, _C.TensorBase):
-                    if tuple(value.shape) != tuple(p.shape):
+                    if value.dim() and tuple(value.shape) != tuple(p.shape):
                         raise ValueError(f"{type(self).__name__}.load_state_dict: {name} of parameter {i} has shape "
                                          f"{list(value.shape)}, the parameter {list(p.shape)}")
                     value = value.detach().to(device=p.device, copy=True)
-                elif name == "step":
+                elif name == "step" and type(self).update is not Optimizer.update:
                     # Parameters of one group that have taken as many steps share a cell again.
                     at = next(k for k, g in enumerate(saved) if i in g["params"])
                     value = cells.setdefault((at, float(value)), _C.HostCell(float(value), "step"))

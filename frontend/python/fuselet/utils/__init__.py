@@ -1,3 +1,5 @@
-"""Data loading."""
+"""Data loading and checkpointing."""
 
-from . import data
+from . import checkpoint, data
+
+__all__ = ["checkpoint", "data"]

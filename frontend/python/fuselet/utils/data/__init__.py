@@ -1,7 +1,16 @@
-"""Datasets and the loader that makes batches of them."""
+"""Datasets, the orders in which they are read, and the loader that makes batches of them."""
 
-from .dataset import ConcatDataset, Dataset, Subset, TensorDataset, random_split
-from .loader import BatchSampler, DataLoader, RandomSampler, Sampler, SequentialSampler, default_collate
+from . import distributed
+from .collate import default_collate, default_convert
+from .dataset import (ChainDataset, ConcatDataset, Dataset, IterableDataset, StackDataset, Subset, TensorDataset,
+                      random_split)
+from .distributed import DistributedSampler
+from .loader import DataLoader
+from .samplers import (BatchSampler, RandomSampler, Sampler, SequentialSampler, SubsetRandomSampler,
+                       WeightedRandomSampler)
+from .workers import WorkerInfo, get_worker_info
 
-__all__ = ["BatchSampler", "ConcatDataset", "DataLoader", "Dataset", "RandomSampler", "Sampler", "SequentialSampler",
-           "Subset", "TensorDataset", "default_collate", "random_split"]
+__all__ = ["BatchSampler", "ChainDataset", "ConcatDataset", "DataLoader", "Dataset", "DistributedSampler", "IterableDataset",
+           "RandomSampler", "Sampler", "SequentialSampler", "StackDataset", "Subset", "SubsetRandomSampler", "TensorDataset",
+           "WeightedRandomSampler", "WorkerInfo", "default_collate", "default_convert", "distributed", "get_worker_info",
+           "random_split"]

@@ -1,154 +1,162 @@
-"""DataLoader: batches of a dataset, in order or shuffled, made ahead by background threads."""
+"""DataLoader: batches of a dataset, in order or shuffled, made here or ahead by worker processes."""
 
 from __future__ import annotations
 
-import collections
-import concurrent.futures
+import functools
+import itertools
 
 from ... import _C
-from ...making import randperm, tensor
-from ...tensor_class import Tensor
-from .dataset import TensorDataset
+from ...making import tensor
+from .collate import default_collate, default_convert, pinned
+from .dataset import IterableDataset, TensorDataset
+from .samplers import BatchSampler, Endless, RandomSampler, SequentialSampler
+from .workers import Exhausted, WorkerPool
 
 
-class Sampler:
-    """Indices in some order."""
-
-    def __iter__(self):
-        raise NotImplementedError
-
-    def __len__(self):
-        raise NotImplementedError
-
-
-class SequentialSampler(Sampler):
-    def __init__(self, data_source):
-        self.data_source = data_source
-
-    def __iter__(self):
-        return iter(range(len(self.data_source)))
-
-    def __len__(self):
-        return len(self.data_source)
+def _fetch_by_index(dataset, collate_fn, batched, indices):
+    if not batched:
+        return collate_fn(dataset[indices])
+    if type(dataset) is TensorDataset and collate_fn is default_collate:
+        return list(dataset.batch(tensor(indices, dtype=_C.int64, device="cpu")))
+    if hasattr(dataset, "__getitems__"):
+        return collate_fn(dataset.__getitems__(indices))
+    return collate_fn([dataset[i] for i in indices])
 
 
-class RandomSampler(Sampler):
-    """Every index once, in a random order: one draw of the generator an epoch."""
+def _fetcher(collate_fn, batched, drop_last, dataset):
+    """A function from what the sampler gives to a batch; StopIteration at the end of an iterable dataset."""
+    if not isinstance(dataset, IterableDataset):
+        return functools.partial(_fetch_by_index, dataset, collate_fn, batched)
+    items = iter(dataset)
 
-    def __init__(self, data_source, generator=None):
-        self.data_source, self.generator = data_source, generator
+    def fetch(places):
+        if not batched:
+            return collate_fn(next(items))
+        batch = list(itertools.islice(items, len(places)))
+        if not batch or drop_last and len(batch) < len(places):
+            raise StopIteration
+        return collate_fn(batch)
 
-    def __iter__(self):
-        return iter(randperm(len(self.data_source), generator=self.generator).tolist())
-
-    def __len__(self):
-        return len(self.data_source)
-
-
-class BatchSampler(Sampler):
-    """Lists of batch_size indices; the last may be shorter unless drop_last."""
-
-    def __init__(self, sampler, batch_size, drop_last):
-        self.sampler, self.batch_size, self.drop_last = sampler, batch_size, drop_last
-
-    def __iter__(self):
-        batch = []
-        for index in self.sampler:
-            batch.append(index)
-            if len(batch) == self.batch_size:
-                yield batch
-                batch = []
-        if batch and not self.drop_last:
-            yield batch
-
-    def __len__(self):
-        n = len(self.sampler)
-        return n // self.batch_size if self.drop_last else -(-n // self.batch_size)
-
-
-def default_collate(batch):
-    """Items to one batch: tensors are stacked, numbers become tensors, containers are gone through."""
-    first = batch[0]
-    if isinstance(first, Tensor):
-        return _C.functions.stack(batch)
-    if isinstance(first, (bool, int, float)):
-        return tensor(batch)
-    if isinstance(first, (str, bytes)):
-        return batch
-    if isinstance(first, dict):
-        return {key: default_collate([item[key] for item in batch]) for key in first}
-    if isinstance(first, tuple) and hasattr(first, "_fields"):
-        return type(first)(*(default_collate(list(parts)) for parts in zip(*batch)))
-    if isinstance(first, (tuple, list)):
-        return [default_collate(list(parts)) for parts in zip(*batch)]
-    if hasattr(first, "__array_interface__"):
-        return _C.functions.stack([tensor(item) for item in batch])
-    raise TypeError(f"default_collate: no way to make a batch of {type(first).__name__}; pass collate_fn")
-
-
-def _pinned(batch):
-    """The batch with its tensors in pinned memory."""
-    if isinstance(batch, Tensor):
-        return batch.pin_memory()
-    if isinstance(batch, dict):
-        return {key: _pinned(value) for key, value in batch.items()}
-    if isinstance(batch, tuple) and hasattr(batch, "_fields"):
-        return type(batch)(*map(_pinned, batch))
-    if isinstance(batch, (tuple, list)):
-        return type(batch)(map(_pinned, batch))
-    return batch
+    return fetch
 
 
 class DataLoader:
-    """Iterates over batches. num_workers threads make them ahead; their order stays.
+    """Iterates over batches of a dataset; the order is the sampler's, whatever the number of workers.
 
-    pin_memory: batches lie in pinned memory where there is a CUDA device, for .to(device, non_blocking=True)."""
+    num_workers processes make batches ahead, prefetch_factor each; they start by multiprocessing_context ('fork', 'spawn', …;
+    'fork' by default), call worker_init_fn(worker number) and have seeds of their own, drawn from the generator. With
+    persistent_workers they live as long as the loader. An error in a worker is raised here with the worker's traceback;
+    RuntimeError for a batch that takes longer than timeout seconds and for a worker that dies.
 
-    def __init__(self, dataset, batch_size=1, shuffle=False, sampler=None, batch_sampler=None, num_workers=0, collate_fn=None,
-                 pin_memory=False, drop_last=False, timeout=0, worker_init_fn=None, generator=None, prefetch_factor=2,
-                 persistent_workers=False):
-        if num_workers < 0:
-            raise ValueError(f"DataLoader: num_workers must not be negative, got {num_workers}")
-        if batch_sampler is None and batch_size is not None and batch_size < 1:
-            raise ValueError(f"DataLoader: batch_size must be positive, got {batch_size}")
+    An IterableDataset is iterated over in every worker; batch_size=None gives items one by one. pin_memory: batches lie in
+    pinned memory where there is a CUDA device, for .to(device, non_blocking=True)."""
+
+    def __init__(self, dataset, batch_size=1, shuffle=None, sampler=None, batch_sampler=None, num_workers=0, collate_fn=None,
+                 pin_memory=False, drop_last=False, timeout=0, worker_init_fn=None, multiprocessing_context=None, generator=None, *,
+                 prefetch_factor=None, persistent_workers=False, pin_memory_device="", in_order=True):
+        if num_workers < 0 or timeout < 0:
+            raise ValueError(f"DataLoader: num_workers and timeout must not be negative, got {num_workers} and {timeout}")
+        if num_workers == 0 and (prefetch_factor is not None or persistent_workers or timeout):
+            raise ValueError("DataLoader: prefetch_factor, persistent_workers and timeout need num_workers > 0")
+        if prefetch_factor is not None and prefetch_factor < 1:
+            raise ValueError(f"DataLoader: prefetch_factor must be positive, got {prefetch_factor}")
         if shuffle and sampler is not None:
             raise ValueError("DataLoader: shuffle and sampler exclude each other")
-        self.dataset, self.batch_size, self.drop_last = dataset, batch_size, drop_last
-        self.num_workers, self.prefetch_factor = num_workers, prefetch_factor
-        self.collate_fn = collate_fn or default_collate
-        self.generator = generator
-        self.pin_memory = pin_memory
-        self.sampler = sampler or (RandomSampler(dataset, generator) if shuffle else SequentialSampler(dataset))
-        self.batch_sampler = batch_sampler or BatchSampler(self.sampler, batch_size, drop_last)
+        if batch_sampler is not None and (batch_size != 1 or shuffle or sampler is not None or drop_last):
+            raise ValueError("DataLoader: batch_sampler excludes batch_size, shuffle, sampler and drop_last")
+        if batch_sampler is None and batch_size is not None and batch_size < 1:
+            raise ValueError(f"DataLoader: batch_size must be positive, got {batch_size}")
+        if batch_sampler is None and batch_size is None and (shuffle or drop_last) and drop_last:
+            raise ValueError("DataLoader: drop_last needs a batch_size")
+        iterable = isinstance(dataset, IterableDataset)
+        if iterable and (shuffle or sampler is not None or batch_sampler is not None):
+            raise ValueError("DataLoader: an IterableDataset has its own order; no shuffle, sampler or batch_sampler")
+        self.dataset, self.num_workers, self.timeout = dataset, num_workers, timeout
+        self.batch_size, self.drop_last = (None if batch_sampler is not None else batch_size), drop_last
+        self.prefetch_factor = 2 if prefetch_factor is None else prefetch_factor
+        self.persistent_workers, self.worker_init_fn = persistent_workers, worker_init_fn
+        self.multiprocessing_context = multiprocessing_context
+        self.generator, self.pin_memory = generator, pin_memory
+        if sampler is None:
+            sampler = Endless() if iterable else RandomSampler(dataset, generator=generator) if shuffle else SequentialSampler(dataset)
+        self.sampler = sampler
+        self.batch_sampler = batch_sampler or (None if batch_size is None else BatchSampler(sampler, batch_size, drop_last))
+        batched = self.batch_sampler is not None
+        self.collate_fn = collate_fn or (default_collate if batched else default_convert)
+        self._make_fetcher = functools.partial(_fetcher, self.collate_fn, batched, drop_last)
+        self._pool = None
 
     def __len__(self):
-        return len(self.batch_sampler)
-
-    def _load(self, indices):
-        batch = self._collated(indices)
-        return _pinned(batch) if self.pin_memory and _C.cuda.is_available() else batch
-
-    def _collated(self, indices):
-        whole = type(self.dataset) is TensorDataset and self.collate_fn is default_collate
-        if whole:
-            return list(self.dataset.__getitems__(tensor(indices, dtype=_C.int64)))
-        return self.collate_fn([self.dataset[i] for i in indices])
+        if not isinstance(self.dataset, IterableDataset):
+            return len(self.sampler if self.batch_sampler is None else self.batch_sampler)
+        n = len(self.dataset)
+        if self.batch_size is None:
+            return n
+        return n // self.batch_size if self.drop_last else -(-n // self.batch_size)
 
     def __iter__(self):
-        if self.num_workers == 0:
-            return map(self._load, iter(self.batch_sampler))
-        return self._load_ahead()
+        places = iter(self.sampler if self.batch_sampler is None else self.batch_sampler)
+        batches = self._here(places) if self.num_workers == 0 else self._ahead(places)
+        return map(pinned, batches) if self.pin_memory and _C.cuda.is_available() else batches
 
-    def _load_ahead(self):
-        pending = collections.deque()
-        with concurrent.futures.ThreadPoolExecutor(self.num_workers, thread_name_prefix="loader") as threads:
+    def _here(self, places):
+        fetch = self._make_fetcher(self.dataset)
+        for place in places:
             try:
-                for indices in self.batch_sampler:
-                    pending.append(threads.submit(self._load, indices))
-                    if len(pending) > self.num_workers * self.prefetch_factor:
-                        yield pending.popleft().result()
-                while pending:
-                    yield pending.popleft().result()
-            finally:
-                for future in pending:
-                    future.cancel()
+                batch = fetch(place)
+            except StopIteration:
+                return
+            yield batch
+
+    def _ahead(self, places):
+        pool = self._pool or WorkerPool(self.num_workers, self.dataset, self._make_fetcher, self.worker_init_fn,
+                                        self.multiprocessing_context, self.timeout)
+        self._pool = pool if self.persistent_workers else None
+        try:
+            pool.begin(_scattered((self.generator or _C.default_generator).next_seed()))
+            yield from _in_turn(pool, places, self.prefetch_factor)
+        except GeneratorExit:
+            if not self.persistent_workers:
+                pool.close()
+            raise
+        except BaseException:
+            # After an error in a batch the others are thrown away with the workers.
+            self._pool = None
+            pool.close()
+            raise
+        if not self.persistent_workers:
+            pool.close()
+
+
+def _scattered(seed):
+    """Far from those of neighbouring seeds, for worker k adds k: the mixing function of SplitMix64 (Steele et al. 2014)."""
+    seed &= (1 << 64) - 1
+    for shift, factor in ((30, 0xBF58476D1CE4E5B9), (27, 0x94D049BB133111EB)):
+        seed = (seed ^ seed >> shift) * factor & (1 << 64) - 1
+    return (seed ^ seed >> 31) >> 2
+
+
+def _in_turn(pool, places, ahead):
+    """The batches in order: worker after worker, those whose part of an iterable dataset has ended left out."""
+    going, tasks = list(range(len(pool))), []
+    turn = itertools.count()
+
+    def give():
+        for place in itertools.islice(places, 1):
+            worker = going[next(turn) % len(going)]
+            pool.give(worker, place)
+            tasks.append(worker)
+
+    for _ in range(ahead * len(pool)):
+        give()
+    while tasks:
+        worker = tasks.pop(0)
+        batch = pool.take(worker)
+        if isinstance(batch, Exhausted):
+            if worker in going:
+                going.remove(worker)
+            if going:
+                give()
+            continue
+        give()
+        yield batch

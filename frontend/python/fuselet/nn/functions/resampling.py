@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 
-from .. import _C, composed
+from ... import _C, composed
 from .pooling import _adaptive_avg_pool
 
 _F = _C.functions

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 
-from .. import _C
+from ... import _C
 from .resampling import _keys
 
 _F = _C.functions

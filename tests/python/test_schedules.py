@@ -1,0 +1,100 @@
+"""Schedules of the learning rate, by hand."""
+
+import math
+
+import pytest
+
+import fuselet as fl
+from fuselet import nn, optim
+from fuselet.optim import lr_scheduler as S
+
+
+def rates(make, n, lr=1.0, opt=None):
+    opt = opt or optim.SGD([nn.Parameter(fl.zeros(1))], lr=lr, momentum=0.5)
+    schedule, out = make(opt), []
+    for _ in range(n):
+        assert schedule.get_last_lr() == [opt.param_groups[0]["lr"]]
+        out.append(opt.param_groups[0]["lr"])
+        opt.step()
+        schedule.step()
+    return out
+
+
+def cosine(t, whole):
+    return (1 + math.cos(math.pi * t / whole)) / 2
+
+
+@pytest.mark.parametrize("make,want", [
+    (lambda o: S.StepLR(o, 2, 0.1), [1, 1, 0.1, 0.1, 0.01, 0.01]),
+    (lambda o: S.MultiStepLR(o, [1, 3, 3], 0.5), [1, 0.5, 0.5, 0.125, 0.125]),
+    (lambda o: S.ConstantLR(o, 0.25, 2), [0.25, 0.25, 1, 1]),
+    (lambda o: S.LinearLR(o, 0.5, 1.0, 4), [0.5, 0.625, 0.75, 0.875, 1, 1, 1]),
+    (lambda o: S.ExponentialLR(o, 0.5), [1, 0.5, 0.25, 0.125]),
+    (lambda o: S.PolynomialLR(o, 4, 2.0), [1, 9 / 16, 4 / 16, 1 / 16, 0, 0, 0]),
+    (lambda o: S.CosineAnnealingLR(o, 4, 0.2), [0.2 + 0.8 * cosine(t, 4) for t in range(10)]),
+    (lambda o: S.CosineAnnealingWarmRestarts(o, 2, 2), [1, 0.5, 1, cosine(1, 4), 0.5, cosine(3, 4), 1, cosine(1, 8)]),
+    (lambda o: S.LambdaLR(o, lambda e: 0.9 ** e), [1, 0.9, 0.81]),
+    (lambda o: S.MultiplicativeLR(o, lambda e: e + 1), [1, 2, 6, 24]),
+    (lambda o: S.CyclicLR(o, 0.1, 0.5, 2, cycle_momentum=False), [0.1, 0.3, 0.5, 0.3, 0.1, 0.3]),
+    (lambda o: S.CyclicLR(o, 0.1, 0.5, 1, mode="triangular2"), [0.1, 0.5, 0.1, 0.3, 0.1, 0.2]),
+    (lambda o: S.OneCycleLR(o, 1.0, total_steps=11, pct_start=4 / 11, anneal_strategy="linear", div_factor=4, final_div_factor=5),
+     [0.25, 0.5, 0.75, 1.0] + [1 - 0.95 * k / 7 for k in range(1, 8)]),
+    (lambda o: S.SequentialLR(o, [S.ConstantLR(o, 0.1, 99), S.ExponentialLR(o, 0.5)], [2]), [0.1, 0.1, 1, 0.5, 0.25]),
+    (lambda o: S.ChainedScheduler([S.ConstantLR(o, 0.1, 2), S.ExponentialLR(o, 0.5)]), [0.1, 0.05, 0.25, 0.125]),
+], ids=lambda v: None)
+def test_rates(make, want):
+    assert rates(make, len(want)) == pytest.approx(want, abs=1e-12)
+
+
+def test_momentum_cycles_the_other_way():
+    opt = optim.AdamW([nn.Parameter(fl.zeros(1))], lr=1.0)
+    schedule = S.OneCycleLR(opt, 1.0, total_steps=10, pct_start=0.5, base_momentum=0.8, max_momentum=0.9)
+    betas = []
+    for _ in range(9):
+        betas.append(opt.param_groups[0]["betas"])
+        schedule.step()
+    assert betas[0] == (pytest.approx(0.9), 0.999) and betas[4][0] == pytest.approx(0.8)
+    assert opt.param_groups[0]["betas"][0] == pytest.approx(0.9) and opt.param_groups[0]["lr"] == pytest.approx(1 / 25 / 1e4)
+    with pytest.raises(ValueError, match="momentum"):
+        S.OneCycleLR(optim.Adagrad([nn.Parameter(fl.zeros(1))]), 1.0, total_steps=10)
+
+
+def test_reduce_on_plateau():
+    opt = optim.SGD([nn.Parameter(fl.zeros(1))], lr=1.0)
+    schedule = S.ReduceLROnPlateau(opt, factor=0.1, patience=1, cooldown=1)
+    seen = []
+    for loss in (1.0, 0.5, 0.5, 0.5, 0.5, 0.5, 0.5, 0.1):
+        schedule.step(fl.tensor(loss))
+        seen.append(opt.param_groups[0]["lr"])
+    assert seen == pytest.approx([1, 1, 1, 0.1, 0.1, 0.1, 0.01, 0.01])
+    rising = S.ReduceLROnPlateau(opt, mode="max", threshold=0.1, threshold_mode="abs")
+    assert rising.is_better(1.2, 1.0) and not rising.is_better(1.05, 1.0)
+
+
+def test_states_of_schedules_of_schedules():
+    def make():
+        opt = optim.SGD([nn.Parameter(fl.zeros(1))], lr=1.0)
+        return opt, S.SequentialLR(opt, [S.LinearLR(opt, 0.5, 1.0, 2), S.CosineAnnealingLR(opt, 8)], [2])
+
+    opt, schedule = make()
+    for _ in range(4):
+        schedule.step()
+    other, fresh = make()
+    fresh.load_state_dict(schedule.state_dict())
+    for _ in range(3):
+        assert other.param_groups[0]["lr"] == pytest.approx(opt.param_groups[0]["lr"])
+        schedule.step()
+        fresh.step()
+
+
+def test_schedules_of_the_users_own():
+    class Halving(S.LRScheduler):
+        def get_lr(self):
+            return [base / 2 ** self.last_epoch for base in self.base_lrs]
+
+    assert rates(Halving, 3) == [1, 0.5, 0.25]
+    opt = optim.SGD([{"params": [nn.Parameter(fl.zeros(1))], "lr": 1.0}, {"params": [nn.Parameter(fl.zeros(1))], "lr": 2.0}])
+    schedule = S.LambdaLR(opt, [lambda e: 1.0, lambda e: 0.5])
+    assert schedule.get_last_lr() == [1, 1]
+    with pytest.raises(KeyError, match="initial_lr"):
+        S.StepLR(optim.SGD([nn.Parameter(fl.zeros(1))], lr=1.0), 1, last_epoch=3)
