@@ -281,6 +281,8 @@ def diff(input, n=1, dim=-1, prepend=None, append=None):
     """Each entry of `dim` minus the one before it, n times over; first joined with what is to stand before and behind."""
     if n < 0:
         raise RuntimeError(f"diff: n must not be negative, got {n}")
+    if n == 0:
+        return input
     parts = [part for part in (prepend, input, append) if part is not None]
     input = _F.cat(parts, dim) if len(parts) > 1 else input
     for _ in range(min(n, input.size(dim))):

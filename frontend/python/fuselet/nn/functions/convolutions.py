@@ -140,6 +140,28 @@ def conv_transpose1d(input, weight, bias=None, stride=1, padding=0, output_paddi
     return _batched(input, 1, "conv_transpose1d", apply)
 
 
+def conv_transpose3d(input, weight, bias=None, stride=1, padding=0, output_padding=0, groups=1, dilation=1):
+    """conv_transpose2d over three dimensions: input (N, C, D, H, W) or (C, D, H, W), weight (C, O/groups, KD, KH, KW), bias (O).
+    The taps of D are outputs beside O, added up where they fall."""
+    stride, padding, output_padding, dilation = (_tuple(v, 3, "conv_transpose3d", "a size") for v in
+                                                 (stride, padding, output_padding, dilation))
+
+    def apply(x):
+        depth = _transposed_sizes(x, weight, stride, padding, output_padding, dilation, "conv_transpose3d")[0]
+        (n, _, planes), outputs, taps = x.shape[:3], weight.size(1) * groups, weight.size(2)
+        images = conv_transpose2d(x.transpose(1, 2).flatten(0, 1), weight.flatten(1, 2), None, stride[1:], padding[1:],
+                                  output_padding[1:], groups, dilation[1:])
+        parts = images.unflatten(1, (outputs, taps)).unflatten(0, (n, planes))  # (N, D, O, KD, H', W')
+        parts = parts.permute(0, 2, 1, 3, 4, 5).flatten(2, 3)
+        at = (_F.arange(planes, device=x.device) * stride[0]).unsqueeze(1) + _F.arange(taps, device=x.device) * dilation[0]
+        whole = max((planes - 1) * stride[0] + dilation[0] * (taps - 1) + 1, padding[0] + depth)
+        out = _F.zeros([n, outputs, whole, *parts.shape[3:]], dtype=x.dtype, device=x.device).index_add(2, at.view(-1), parts)
+        out = out.narrow(2, padding[0], depth)
+        return out if bias is None else out + bias.view(-1, 1, 1, 1)
+
+    return _batched(input, 3, "conv_transpose3d", apply)
+
+
 # ---- windows as columns
 def unfold(input, kernel_size, dilation=1, padding=0, stride=1):
     """Windows as columns: (N, C, H, W) or (C, H, W) -> (N, C KH KW, windows), windows in row-major order of their places."""
