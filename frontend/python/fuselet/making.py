@@ -201,8 +201,8 @@ def linspace(start, end, steps, *, dtype=None, device=None, requires_grad=False)
     return made.requires_grad_() if requires_grad else made
 
 
-def scalar_tensor(value, *, dtype=None, device=None):
-    return tensor(value, dtype=dtype, device=device)
+def scalar_tensor(value, *, dtype=None, device=None, requires_grad=False):
+    return tensor(value, dtype=dtype or _C.get_default_dtype(), device=device, requires_grad=requires_grad)
 
 
 def meshgrid(*tensors, indexing="ij"):
