@@ -35,9 +35,10 @@ endif()
 
 find_program(FUSELET_CCACHE ccache)
 if(FUSELET_CCACHE AND NOT CMAKE_CXX_COMPILER_LAUNCHER)
-  # Without this setting and flag ccache passes by every file that uses a precompiled header.
+  # Without sloppiness and the flag ccache passes by every file that uses a precompiled header; by the compiler's list of
+  # dependencies it need not preprocess a file that it does not have.
   set(CMAKE_CXX_COMPILER_LAUNCHER
-      ${CMAKE_COMMAND} -E env CCACHE_SLOPPINESS=pch_defines,time_macros ${FUSELET_CCACHE})
+      ${CMAKE_COMMAND} -E env CCACHE_SLOPPINESS=pch_defines,time_macros CCACHE_DEPEND=1 ${FUSELET_CCACHE})
   if(CMAKE_CXX_COMPILER_ID STREQUAL GNU)
     target_compile_options(fuselet_settings INTERFACE -fpch-preprocess)
   endif()

@@ -32,6 +32,30 @@ void index_add(SampleList& s) {
   s.add("nothing", {s.x({4, 3}), integer(0), s.indices({0}, 4), s.x({0, 3})});
 }
 
+void scatter(SampleList& s) {
+  scatter_add(s);
+  s.add("0-d", {s.x({}), integer(0), s.indices({}, 1), s.x({})});
+}
+
+void scatter_fold(SampleList& s) {
+  for (const char* fold : {"prod", "amax", "amin"}) {
+    s.add("rows", {s.x({4, 3}), integer(0), s.indices({5, 3}, 4), s.x({5, 3}), text(fold)});
+    s.add("part", {s.x({4, 3}, Layout::Permuted), integer(-1), s.indices({2, 2}, 3), s.x({3, 3}), text(fold)});
+    s.add("nothing", {s.x({4, 3}), integer(0), s.indices({0, 3}, 4), s.x({2, 3}), text(fold)});
+  }
+}
+
+void argsort(SampleList& s) {
+  for (bool descending : {false, true}) {
+    s.add("rows", {s.x({4, 7}), integer(-1), descending});
+    s.add("columns", {s.x({5, 3, 2}, Layout::Permuted), integer(0), descending});
+    s.add("ties", {s.x({3, 40}, Layout::Contiguous, {-1, 1, true}), integer(1), descending});
+    s.add("long", {s.x({2, 2500}), integer(1), descending});
+  }
+  s.add("0-d", {s.x({}), integer(0), false});
+  s.add("empty", {s.x({0, 3}), integer(0), false});
+}
+
 void embedding(SampleList& s) {
   s.add("vector", {s.x({7, 4}), s.indices({5}, 7), kNone});
   s.add("matrix", {s.x({7, 4}, Layout::Permuted), s.indices({2, 3}, 7), integer(2)});
@@ -133,6 +157,10 @@ void dropout(SampleList& s) {
 std::vector<SamplerRow> indexing_samplers() {
   return {{"gather", gather},
           {"scatter_add", scatter_add},
+          {"scatter", scatter},
+          {"index_copy", index_add},
+          {"scatter_fold", scatter_fold},
+          {"argsort", argsort},
           {"index_select", index_select},
           {"index_add", index_add},
           {"embedding", embedding},

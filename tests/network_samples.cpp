@@ -50,33 +50,60 @@ void linear(SampleList& s) {
 }
 
 void conv2d(SampleList& s) {
-  s.add("3x3", {s.x({2, 3, 6, 5}), s.x({4, 3, 3, 3}), s.x({4}), ints({1, 1}), ints({0, 0})});
-  s.add("stride and padding", {s.x({2, 3, 6, 5}), s.x({2, 3, 3, 2}), kNone, ints({2, 1}), ints({1, 1})});
-  s.add("one number",
-        {s.x({1, 1, 5, 5}, Layout::Permuted), s.x({2, 1, 2, 2}, Layout::Permuted), s.x({2}), ints({2}), ints({1})});
-  s.add("1x1", {s.x({2, 3, 4, 4}, Layout::Sliced), s.x({5, 3, 1, 1}), kNone, ints({1, 1}), ints({0, 0})});
-  s.add("no batch", {s.x({0, 3, 4, 4}), s.x({5, 3, 1, 1}), s.x({5}), ints({1, 1}), ints({0, 0})});
+  const auto add = [&](const char* what, Tensor x, Tensor w, OwnedArg bias, auto stride, auto padding,
+                       OwnedArg dilation = ints({1, 1}), int64_t groups = 1) {
+    s.add(what, {x, w, bias, ints(stride), ints(padding), dilation, integer(groups)});
+  };
+  using List = std::initializer_list<int64_t>;
+  const List none = {0, 0}, one = {1, 1};
+  add("3x3", s.x({2, 3, 6, 5}), s.x({4, 3, 3, 3}), s.x({4}), one, none);
+  add("stride and padding", s.x({2, 3, 6, 5}), s.x({2, 3, 3, 2}), kNone, List{2, 1}, one);
+  add("one number", s.x({1, 1, 5, 5}, Layout::Permuted), s.x({2, 1, 2, 2}, Layout::Permuted), s.x({2}), List{2},
+      List{1});
+  add("1x1", s.x({2, 3, 4, 4}, Layout::Sliced), s.x({5, 3, 1, 1}), kNone, one, none);
+  add("no batch", s.x({0, 3, 4, 4}), s.x({5, 3, 1, 1}), s.x({5}), one, none);
+  add("dilation", s.x({2, 2, 7, 8}), s.x({3, 2, 3, 2}), s.x({3}), List{1, 2}, List{2, 0}, ints({2, 3}));
+  add("groups", s.x({2, 4, 5, 4}), s.x({6, 2, 3, 2}), s.x({6}), one, one, ints({1}), 2);
+  add("depthwise", s.x({2, 3, 5, 5}, Layout::Permuted), s.x({3, 1, 3, 3}), kNone, List{2}, List{1}, ints({1, 1}), 3);
+  add("1x1 groups", s.x({2, 4, 3, 3}), s.x({2, 2, 1, 1}), kNone, one, none, ints({1, 1}), 2);
 }
 
 void conv2d_input_grad(SampleList& s) {
-  s.add("3x3", {s.x({2, 4, 4, 3}), s.x({4, 3, 3, 3}), ints({2, 3, 6, 5}), ints({1, 1}), ints({0, 0})});
-  s.add("stride and padding", {s.x({2, 2, 3, 6}), s.x({2, 3, 3, 2}), ints({2, 3, 6, 5}), ints({2, 1}), ints({1, 1})});
-  s.add("rows left over",
-        {s.x({1, 2, 2, 2}, Layout::Permuted), s.x({2, 1, 2, 2}), ints({1, 1, 5, 5}), ints({2}), ints({0})});
+  const OwnedArg one = ints({1, 1});
+  s.add("3x3", {s.x({2, 4, 4, 3}), s.x({4, 3, 3, 3}), ints({2, 3, 6, 5}), ints({1, 1}), ints({0, 0}), one, integer(1)});
+  s.add("stride and padding",
+        {s.x({2, 2, 3, 6}), s.x({2, 3, 3, 2}), ints({2, 3, 6, 5}), ints({2, 1}), ints({1, 1}), one, integer(1)});
+  s.add("rows left over", {s.x({1, 2, 2, 2}, Layout::Permuted), s.x({2, 1, 2, 2}), ints({1, 1, 5, 5}), ints({2}),
+                           ints({0}), one, integer(1)});
+  s.add("dilation", {s.x({2, 3, 7, 3}), s.x({3, 2, 3, 2}), ints({2, 2, 7, 8}), ints({1, 2}), ints({2, 0}), ints({2, 3}),
+                     integer(1)});
+  s.add("groups",
+        {s.x({2, 6, 5, 5}), s.x({6, 2, 3, 2}), ints({2, 4, 5, 4}), ints({1, 1}), ints({1, 1}), one, integer(2)});
+  s.add("1x1 groups",
+        {s.x({2, 2, 3, 3}), s.x({2, 2, 1, 1}), ints({2, 4, 3, 3}), ints({1, 1}), ints({0, 0}), one, integer(2)});
 }
 
 void conv2d_weight_grad(SampleList& s) {
-  s.add("3x3", {s.x({2, 4, 4, 3}), s.x({2, 3, 6, 5}), ints({4, 3, 3, 3}), ints({1, 1}), ints({0, 0})});
-  s.add("stride and padding", {s.x({2, 2, 3, 6}), s.x({2, 3, 6, 5}), ints({2, 3, 3, 2}), ints({2, 1}), ints({1, 1})});
-  s.add("rows left over",
-        {s.x({1, 2, 2, 2}, Layout::Permuted), s.x({1, 1, 5, 5}), ints({2, 1, 2, 2}), ints({2}), ints({0})});
+  const OwnedArg one = ints({1, 1});
+  s.add("3x3", {s.x({2, 4, 4, 3}), s.x({2, 3, 6, 5}), ints({4, 3, 3, 3}), ints({1, 1}), ints({0, 0}), one, integer(1)});
+  s.add("stride and padding",
+        {s.x({2, 2, 3, 6}), s.x({2, 3, 6, 5}), ints({2, 3, 3, 2}), ints({2, 1}), ints({1, 1}), one, integer(1)});
+  s.add("rows left over", {s.x({1, 2, 2, 2}, Layout::Permuted), s.x({1, 1, 5, 5}), ints({2, 1, 2, 2}), ints({2}),
+                           ints({0}), one, integer(1)});
+  s.add("dilation", {s.x({2, 3, 7, 3}), s.x({2, 2, 7, 8}), ints({3, 2, 3, 2}), ints({1, 2}), ints({2, 0}), ints({2, 3}),
+                     integer(1)});
+  s.add("groups",
+        {s.x({2, 6, 5, 5}), s.x({2, 4, 5, 4}), ints({6, 2, 3, 2}), ints({1, 1}), ints({1, 1}), one, integer(2)});
 }
 
 void max_pool2d(SampleList& s) {
-  s.add("2x2", {s.x({2, 3, 4, 6}), ints({2, 2}), ints({}), ints({0, 0})});
-  s.add("overlapping", {s.x({1, 2, 5, 5}, Layout::Permuted), ints({3}), ints({1}), ints({1})});
-  s.add("stride", {s.x({1, 2, 5, 6}, Layout::Sliced), ints({2, 3}), ints({2, 1}), ints({0, 1})});
-  s.add("no batch", {s.x({0, 2, 4, 4}), ints({2}), ints({}), ints({0, 0})});
+  const OwnedArg one = ints({1, 1});
+  s.add("2x2", {s.x({2, 3, 4, 6}), ints({2, 2}), ints({}), ints({0, 0}), one, false});
+  s.add("overlapping", {s.x({1, 2, 5, 5}, Layout::Permuted), ints({3}), ints({1}), ints({1}), one, false});
+  s.add("stride", {s.x({1, 2, 5, 6}, Layout::Sliced), ints({2, 3}), ints({2, 1}), ints({0, 1}), one, false});
+  s.add("no batch", {s.x({0, 2, 4, 4}), ints({2}), ints({}), ints({0, 0}), one, false});
+  s.add("dilation", {s.x({1, 2, 7, 8}), ints({3, 2}), ints({1, 2}), ints({2, 1}), ints({2, 3}), false});
+  s.add("ceil_mode", {s.x({2, 1, 6, 7}), ints({3, 2}), ints({2, 2}), ints({1, 0}), one, true});
 }
 
 void max_pool2d_with_indices(SampleList& s) {

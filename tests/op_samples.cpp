@@ -33,7 +33,7 @@ const Exception kExceptions[] = {
     {"gelu", kFloats},           {"dropout", kFloats},
     {"max_pool2d", kFloats},     {"layer_norm", kFloats},
     {"cross_entropy", kFloats},  {"mse_loss", kFloats},
-    {"sum_to_size", kNumbers},
+    {"sum_to_size", kNumbers},   {"scatter_fold", kNumbers},
 };
 
 const std::vector<DType>& dtypes_of_kind(OpKind kind) {

@@ -41,20 +41,28 @@ void linear(VjpContext& c) {
 }
 
 void conv2d(VjpContext& c) {
-  if (c.needs(0)) c.set(0, fuselet::conv2d_input_grad(c.grad(), c.tensor(1), c.meta(0).sizes, c.ints(3), c.ints(4)));
-  if (c.needs(1)) c.set(1, fuselet::conv2d_weight_grad(c.grad(), c.tensor(0), c.meta(1).sizes, c.ints(3), c.ints(4)));
+  if (c.needs(0))
+    c.set(0, fuselet::conv2d_input_grad(c.grad(), c.tensor(1), c.meta(0).sizes, c.ints(3), c.ints(4), c.ints(5),
+                                        c.integer(6)));
+  if (c.needs(1))
+    c.set(1, fuselet::conv2d_weight_grad(c.grad(), c.tensor(0), c.meta(1).sizes, c.ints(3), c.ints(4), c.ints(5),
+                                         c.integer(6)));
   if (c.needs(2)) c.set(2, c.grad().sum({0, 2, 3}));
 }
 
 // conv2d is bilinear in input and weight, so its gradients differentiate into each other.
 void conv2d_input_grad(VjpContext& c) {
-  if (c.needs(0)) c.set(0, fuselet::conv2d(c.grad(), c.tensor(1), {}, c.ints(3), c.ints(4)));
-  if (c.needs(1)) c.set(1, fuselet::conv2d_weight_grad(c.tensor(0), c.grad(), c.meta(1).sizes, c.ints(3), c.ints(4)));
+  if (c.needs(0)) c.set(0, fuselet::conv2d(c.grad(), c.tensor(1), {}, c.ints(3), c.ints(4), c.ints(5), c.integer(6)));
+  if (c.needs(1))
+    c.set(1, fuselet::conv2d_weight_grad(c.tensor(0), c.grad(), c.meta(1).sizes, c.ints(3), c.ints(4), c.ints(5),
+                                         c.integer(6)));
 }
 
 void conv2d_weight_grad(VjpContext& c) {
-  if (c.needs(0)) c.set(0, fuselet::conv2d(c.tensor(1), c.grad(), {}, c.ints(3), c.ints(4)));
-  if (c.needs(1)) c.set(1, fuselet::conv2d_input_grad(c.tensor(0), c.grad(), c.meta(1).sizes, c.ints(3), c.ints(4)));
+  if (c.needs(0)) c.set(0, fuselet::conv2d(c.tensor(1), c.grad(), {}, c.ints(3), c.ints(4), c.ints(5), c.integer(6)));
+  if (c.needs(1))
+    c.set(1, fuselet::conv2d_input_grad(c.tensor(0), c.grad(), c.meta(1).sizes, c.ints(3), c.ints(4), c.ints(5),
+                                        c.integer(6)));
 }
 
 }  // namespace fuselet::vjp

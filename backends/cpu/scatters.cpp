@@ -1,7 +1,8 @@
-// scatter_add, index_add, embedding_grad: sums by destination, in index order.
+// scatter_add, index_add, embedding_grad: sums by destination, in index order; scatter, index_copy, scatter_fold: other
+// ways of taking an element in, in the same order.
 //
 // Work is spread over lines (all coordinates but the scattered dimension), never over the indices of one line, so the
-// order of additions is the same for every number of threads. 16-bit floats are summed in float and rounded once.
+// order of them is the same for every number of threads. 16-bit floats are summed in float and rounded once.
 #include <algorithm>
 
 #include "backends/cpu/indices.h"
@@ -9,6 +10,7 @@
 #include "backends/cpu/parallel.h"
 #include "backends/cpu/space.h"
 #include "core/formulas.h"
+#include "core/ops/fold.h"
 
 namespace fuselet::cpu {
 namespace {
@@ -45,8 +47,9 @@ ScatterGeometry geometry(DimsView sizes, const Dims& out, const Dims& source, co
   return g;
 }
 
-template <class T>
-void add_lines(const ScatterGeometry& g, T* out, const T* source, const int64_t* index) {
+// take(what is there, the element): what is there then.
+template <class T, class Take>
+void take_lines(const ScatterGeometry& g, T* out, const T* source, const int64_t* index, Take take) {
   const int64_t total = g.lines.numel();
   if (total == 0 || g.count == 0) return;
   parallel_for(total, std::max<int64_t>(kScatterGrain / g.count, 1), [&](int64_t begin, int64_t end) {
@@ -63,48 +66,71 @@ void add_lines(const ScatterGeometry& g, T* out, const T* source, const int64_t*
         for (int64_t j = 0; j < n; ++j) {
           const int64_t target = index[at[j] + k * g.index_step];
           if (target == kSkipped) continue;
-          T& sum = out[to[j] + target * g.out_step];
-          sum = formula::add(sum, source[from[j] + k * g.source_step]);
+          T& there = out[to[j] + target * g.out_step];
+          there = take(there, source[from[j] + k * g.source_step]);
         }
       }
     }
   });
 }
 
-// out becomes self plus what the geometry adds. In an in-place call out is self.
-template <class T>
-void add_into(const Call& call, const Tensor& source, const ScatterGeometry& g, const Indices& index) {
+constexpr auto kAdd = [](auto there, auto element) { return formula::add(there, element); };
+constexpr auto kReplace = [](auto, auto element) { return element; };
+
+// out becomes self with what the geometry takes in. In an in-place call out is self.
+template <class T, class Take>
+void take_into(const Call& call, const Tensor& source, const ScatterGeometry& g, const Indices& index, Take take) {
   const Tensor &self = call.tensor(0), &out = call.outs[0];
   const bool shares = call.in_place && source.impl()->storage() == out.impl()->storage();
   DenseIn<T> values(source, shares);
   DenseOut<T> sums(out);
   if (static_cast<void*>(sums.data()) != self.impl()->data())
     gather_into(*self.impl(), sums.data(), storage_of(kComputeType<T>));
-  add_lines(g, sums.data(), values.data(), index.data());
+  take_lines(g, sums.data(), values.data(), index.data(), take);
   sums.finish();
 }
 
-}  // namespace
-
-void scatter_add(const Call& call) {
+// self, dim, index and source as scatter_add has them.
+template <class Take>
+void scatter_by(const Call& call, Take take) {
   const Tensor &self = call.tensor(0), &index = call.tensor(2), &source = call.tensor(3);
-  const int64_t dim = wrap_dim(call.integer(1), self.dim(), "scatter_add");
-  const Indices indices(index, extent(self, dim), "scatter_add");
+  const int64_t dim = wrap_dim(call.integer(1), self.dim(), call.op->name);
+  const Indices indices(index, extent(self, dim), call.op->name);
   const ScatterGeometry g =
       geometry(index.sizes(), contiguous_strides(self.sizes()), contiguous_strides(source.sizes()),
                contiguous_strides(index.sizes()), static_cast<size_t>(dim));
-  with_compute_type(self.dtype(), [&](auto zero) { add_into<decltype(zero)>(call, source, g, indices); });
+  with_compute_type(self.dtype(), [&](auto zero) { take_into<decltype(zero)>(call, source, g, indices, take); });
 }
 
-void index_add(const Call& call) {
+// self, dim, index and source as index_add has them.
+template <class Take>
+void index_by(const Call& call, Take take) {
   const Tensor &self = call.tensor(0), &index = call.tensor(2), &source = call.tensor(3);
-  const size_t dim = static_cast<size_t>(wrap_dim(call.integer(1), self.dim(), "index_add"));
-  const Indices indices(index, extent(self, static_cast<int64_t>(dim)), "index_add");
+  const size_t dim = static_cast<size_t>(wrap_dim(call.integer(1), self.dim(), call.op->name));
+  const Indices indices(index, extent(self, static_cast<int64_t>(dim)), call.op->name);
   Dims index_strides(source.sizes().size(), 0);
   if (self.dim() > 0) index_strides[dim] = 1;
   const ScatterGeometry g = geometry(source.sizes(), contiguous_strides(self.sizes()),
                                      contiguous_strides(source.sizes()), index_strides, dim);
-  with_compute_type(self.dtype(), [&](auto zero) { add_into<decltype(zero)>(call, source, g, indices); });
+  with_compute_type(self.dtype(), [&](auto zero) { take_into<decltype(zero)>(call, source, g, indices, take); });
+}
+
+}  // namespace
+
+void scatter_add(const Call& call) { scatter_by(call, kAdd); }
+void scatter(const Call& call) { scatter_by(call, kReplace); }
+void index_add(const Call& call) { index_by(call, kAdd); }
+void index_copy(const Call& call) { index_by(call, kReplace); }
+
+void scatter_fold(const Call& call) {
+  switch (fold_of(call.text(4), call.op->name)) {
+    case Fold::Prod:
+      return scatter_by(call, [](auto there, auto element) { return formula::mul(there, element); });
+    case Fold::Amax:
+      return scatter_by(call, [](auto there, auto element) { return formula::maximum(there, element); });
+    case Fold::Amin:
+      return scatter_by(call, [](auto there, auto element) { return formula::minimum(there, element); });
+  }
 }
 
 void embedding_grad(const Call& call) {
@@ -122,7 +148,7 @@ void embedding_grad(const Call& call) {
     DenseIn<T> values(grad);
     DenseOut<T> sums(out);
     std::fill_n(sums.data(), rows * width, T(0));
-    add_lines(g, sums.data(), values.data(), std::as_const(indices).data());
+    take_lines(g, sums.data(), values.data(), std::as_const(indices).data(), kAdd);
     sums.finish();
   });
 }

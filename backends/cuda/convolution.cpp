@@ -1,14 +1,16 @@
 // conv2d and its gradients: windows laid out as the columns of matrices, then matrix products over many images at once.
 //
-// Letters: N images, C input channels, O output channels, K = C * KH * KW window elements, P = H' * W' window
-// positions. Images are taken in chunks whose columns fit into column_bytes(). Gradients of the input gather from the
-// columns in order of taps, in the compute type; those of the weight sum chunks in order. So no sum depends on timing.
+// Letters: N images, G groups, C input channels, O output channels, K = C * KH * KW window elements, P = H' * W' window
+// positions; C, O and K count all groups, and a group's product takes its part of each. Images are taken in chunks
+// whose columns fit into column_bytes(). Gradients of the input gather from the columns in order of taps, in the
+// compute type; those of the weight sum chunks in order. So no sum depends on timing.
 #include "backends/cuda/convolution.h"
 
 #include <algorithm>
 #include <array>
 #include <atomic>
 #include <limits>
+#include <utility>
 
 #include "backends/cuda/contractions.h"
 #include "backends/cuda/temporaries.h"
@@ -21,7 +23,7 @@ namespace {
 std::atomic<int64_t> g_column_bytes{int64_t{256} << 20};
 
 struct Geometry {
-  int64_t images, channels, height, width, outputs, out_height, out_width;
+  int64_t images, groups, channels, height, width, outputs, out_height, out_width;
   WindowSpec window;
 
   int64_t depth() const { return channels * window.kernel[0] * window.kernel[1]; }
@@ -33,14 +35,14 @@ struct Geometry {
   }
 };
 
-// input: (N, C, H, W); weight: (O, C, KH, KW).
-Geometry geometry_of(const Call& call, DimsView input, DimsView weight, DimsView stride, DimsView padding) {
+// input: (N, C, H, W); weight: (O, C/G, KH, KW).
+Geometry geometry_of(const Call& call, DimsView input, DimsView weight) {
   FUSELET_CHECK(is_float(call.outs[0].dtype()), call.op->name, ": expected a floating dtype, got ",
                 name_of(call.outs[0].dtype()));
   Geometry g;
   g.images = input[0].word(), g.channels = input[1].word(), g.height = input[2].word(), g.width = input[3].word();
-  g.outputs = weight[0].word();
-  g.window = window_of(weight.subspan(2), stride, padding, call.op->name);
+  g.outputs = weight[0].word(), g.groups = call.integer(6);
+  g.window = window_of(weight.subspan(2), call.ints(3), call.ints(4), call.ints(5), call.op->name);
   g.out_height = g.window.out_size(input[2], 0, call.op->name).word();
   g.out_width = g.window.out_size(input[3], 1, call.op->name).word();
   return g;
@@ -87,9 +89,29 @@ Tensor columns_of(const Geometry& g, const Tensor& x, int64_t first, int64_t cou
   return columns;
 }
 
-// weight: (O, C, KH, KW), row-major, as (O, K).
+// weight: (O, C/G, KH, KW), row-major, as (O, K), or (G, O/G, K/G).
 Tensor weight_matrix(const Geometry& g, const Tensor& weight) {
-  return view_of(weight, Dims{g.outputs, g.depth()}, Dims{g.depth(), 1});
+  const int64_t depth = g.depth() / g.groups;
+  if (g.groups == 1) return view_of(weight, Dims{g.outputs, depth}, Dims{depth, 1});
+  return view_of(weight, Dims{g.groups, g.outputs / g.groups, depth}, Dims{g.outputs / g.groups * depth, depth, 1});
+}
+Tensor transposed(const Tensor& matrix) {
+  Dims sizes(matrix.sizes()), strides(matrix.strides());
+  std::swap(sizes[sizes.size() - 1], sizes[sizes.size() - 2]);
+  std::swap(strides[strides.size() - 1], strides[strides.size() - 2]);
+  return view_of(matrix, std::move(sizes), std::move(strides));
+}
+
+// (…, R, X) as (…, G, R/G, X), where there are several groups.
+Tensor by_group(const Geometry& g, const Tensor& matrix) {
+  if (g.groups == 1) return matrix;
+  const size_t row = matrix.sizes().size() - 2;
+  Dims sizes(matrix.sizes()), strides(matrix.strides());
+  sizes[row] = sizes[row] / g.groups;
+  const SymInt step = sizes[row] * strides[row];
+  sizes.insert(row, g.groups);
+  strides.insert(row, step);
+  return view_of(matrix, std::move(sizes), std::move(strides));
 }
 
 }  // namespace
@@ -98,7 +120,7 @@ int64_t column_bytes() { return g_column_bytes.load(std::memory_order_relaxed); 
 void set_column_bytes(int64_t bytes) { g_column_bytes.store(bytes, std::memory_order_relaxed); }
 
 void conv2d(const Call& call) {
-  const Geometry g = geometry_of(call, call.tensor(0).sizes(), call.tensor(1).sizes(), call.ints(3), call.ints(4));
+  const Geometry g = geometry_of(call, call.tensor(0).sizes(), call.tensor(1).sizes());
   const Tensor& out = call.outs[0];
   if (out.numel() == 0) return;
   const Tensor x = dense(call.tensor(0), out.dtype());
@@ -108,26 +130,26 @@ void conv2d(const Call& call) {
     copy_into(out, view_of(bias, Dims{g.outputs, 1, 1}, Dims{bias.strides()[0], 0, 0}));
   }
   for_each_chunk(g, x.dtype(), [&](int64_t first, int64_t count) {
-    matmul_into(matrices(out, first, count, g.outputs, g.positions()), weight, columns_of(g, x, first, count, false),
-                call.has(2));
+    matmul_into(by_group(g, matrices(out, first, count, g.outputs, g.positions())), weight,
+                by_group(g, columns_of(g, x, first, count, false)), call.has(2));
   });
 }
 
 void conv2d_input_grad(const Call& call) {
-  const Geometry g = geometry_of(call, call.ints(2), call.tensor(1).sizes(), call.ints(3), call.ints(4));
+  const Geometry g = geometry_of(call, call.ints(2), call.tensor(1).sizes());
   const Tensor& out = call.outs[0];
   if (out.numel() == 0) return;
   const Tensor grad = dense(call.tensor(0), out.dtype());
   const Tensor weight = dense(call.tensor(1), out.dtype());
-  const Tensor transposed = view_of(weight, Dims{g.depth(), g.outputs}, Dims{1, g.depth()});
+  const Tensor by_depth = transposed(weight_matrix(g, weight));
   const DType compute = compute_dtype(out.dtype());
   const int64_t plane = g.height * g.width;
   for_each_chunk(g, compute, [&](int64_t first, int64_t count) {
-    const Tensor grads = matrices(grad, first, count, g.outputs, g.positions());
+    const Tensor grads = by_group(g, matrices(grad, first, count, g.outputs, g.positions()));
     const Tensor image = matrices(out, first, count, g.channels, plane);
-    if (g.is_plain()) return matmul_into(image, transposed, grads);
+    if (g.is_plain()) return matmul_into(by_group(g, image), by_depth, grads);
     const Tensor columns = new_tensor(Dims{count, g.depth(), g.positions()}, compute, out.device());
-    matmul_into(columns, transposed, grads);
+    matmul_into(by_group(g, columns), by_depth, grads);
     const Tensor sums = compute == out.dtype() ? image : new_tensor(image.sizes(), compute, out.device());
     launch_text_kernel(columns_to_image_text(compute, needs_wide_index(columns, sums)), sums.numel(),
                        window_args(g, count, columns, sums), out.device());
@@ -136,11 +158,11 @@ void conv2d_input_grad(const Call& call) {
 }
 
 void conv2d_weight_grad(const Call& call) {
-  const Geometry g = geometry_of(call, call.tensor(1).sizes(), call.ints(2), call.ints(3), call.ints(4));
+  const Geometry g = geometry_of(call, call.tensor(1).sizes(), call.ints(2));
   const Tensor& out = call.outs[0];
   if (out.numel() == 0) return;
   const Tensor grad = dense(call.tensor(0), out.dtype()), x = dense(call.tensor(1), out.dtype());
-  const Tensor result = weight_matrix(g, out);
+  const Tensor result = weight_matrix(g, out);  // (G, O/G, K/G)
   if (g.images == 0) return fill_zero(out);
   Tensor sums;
   for_each_chunk(g, x.dtype(), [&](int64_t first, int64_t count) {
@@ -151,8 +173,8 @@ void conv2d_weight_grad(const Call& call) {
     copy_into(rows, view_of(grads, by_output, Dims{g.positions(), g.outputs * g.positions(), 1}));
     const int64_t terms = count * g.positions();
     const Tensor columns = columns_of(g, x, first, count, true);
-    const Tensor a = view_of(rows, Dims{g.outputs, terms}, Dims{terms, 1});
-    const Tensor b = view_of(columns, Dims{terms, g.depth()}, Dims{1, terms});
+    const Tensor a = by_group(g, view_of(rows, Dims{g.outputs, terms}, Dims{terms, 1}));
+    const Tensor b = transposed(by_group(g, view_of(columns, Dims{g.depth(), terms}, Dims{terms, 1})));
     if (count == g.images) return matmul_into(result, a, b);
     if (first == 0) sums = new_tensor(result.sizes(), compute_dtype(out.dtype()), out.device());
     matmul_into(sums, a, b, first > 0);

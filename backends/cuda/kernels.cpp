@@ -3,6 +3,7 @@
 #include <array>
 
 #include "backends/cuda/argmax.h"
+#include "backends/cuda/argsort.h"
 #include "backends/cuda/contractions.h"
 #include "backends/cuda/convolution.h"
 #include "backends/cuda/eager/reduce_dims.h"
@@ -35,6 +36,10 @@ struct Tables {
     add(OpId::max_pool2d_with_indices, max_pool2d_with_indices);
     add(OpId::scatter_add, scatter_add);
     add(OpId::index_add, index_add);
+    add(OpId::scatter, scatter);
+    add(OpId::index_copy, index_copy);
+    add(OpId::scatter_fold, scatter_fold);
+    add(OpId::argsort, argsort);
     add(OpId::slice_scatter, slice_scatter);
     add(OpId::as_strided_scatter, as_strided_scatter);
     add(OpId::as_strided_grad, as_strided_grad);

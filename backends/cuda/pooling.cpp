@@ -14,7 +14,7 @@ void max_pool2d_with_indices(const Call& call) {
   if (out.numel() == 0) return;
   const Tensor x = dense(call.tensor(0), out.dtype());
   WindowArgs args;
-  set_window(args, window_of(call.ints(1), call.ints(2), call.ints(3), "max_pool2d"));
+  set_window(args, window_of(call.ints(1), call.ints(2), call.ints(3), call.ints(4), "max_pool2d"));
   args.from = address_of(x), args.to = address_of(out), args.places = address_of(places), args.count = out.numel();
   args.images = x.sizes()[0].word(), args.channels = x.sizes()[1].word();
   args.height = x.sizes()[2].word(), args.width = x.sizes()[3].word();

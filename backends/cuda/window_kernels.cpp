@@ -10,7 +10,7 @@ constexpr const char* kPrelude = R"text(
 struct WindowArgs {
   unsigned long long from, to, places;
   long long count, images, channels, height, width, out_height, out_width;
-  long long kernel_h, kernel_w, stride_h, stride_w, pad_h, pad_w;
+  long long kernel_h, kernel_w, stride_h, stride_w, pad_h, pad_w, dilation_h, dilation_w;
 };
 __device__ __forceinline__ Index thread_element() { return (Index)blockIdx.x * blockDim.x + threadIdx.x; }
 )text";
@@ -31,7 +31,8 @@ extern "C" __global__ void kernel(const WindowArgs a) {
 #endif
   const Index channel = tap / taps, in_window = tap - channel * taps;
   const Index i = in_window / (Index)a.kernel_w, j = in_window - i * (Index)a.kernel_w;
-  const Index row = y * (Index)a.stride_h + i - (Index)a.pad_h, column = x * (Index)a.stride_w + j - (Index)a.pad_w;
+  const Index row = y * (Index)a.stride_h + i * (Index)a.dilation_h - (Index)a.pad_h;
+  const Index column = x * (Index)a.stride_w + j * (Index)a.dilation_w - (Index)a.pad_w;
   Element value = 0;
   if (row >= 0 && row < (Index)a.height && column >= 0 && column < (Index)a.width) {
     const Element* plane = (const Element*)a.from + (image * (Index)a.channels + channel) * (Index)(a.height * a.width);
@@ -53,10 +54,10 @@ extern "C" __global__ void kernel(const WindowArgs a) {
   const Element* taps = (const Element*)a.from + plane * (Index)(a.kernel_h * a.kernel_w) * positions;
   Element sum = 0;
   for (Index i = 0; i < (Index)a.kernel_h; ++i) {
-    const Index y = row + (Index)a.pad_h - i;
+    const Index y = row + (Index)a.pad_h - i * (Index)a.dilation_h;
     if (y < 0 || y % (Index)a.stride_h != 0 || y / (Index)a.stride_h >= (Index)a.out_height) continue;
     for (Index j = 0; j < (Index)a.kernel_w; ++j) {
-      const Index x = column + (Index)a.pad_w - j;
+      const Index x = column + (Index)a.pad_w - j * (Index)a.dilation_w;
       if (x < 0 || x % (Index)a.stride_w != 0 || x / (Index)a.stride_w >= (Index)a.out_width) continue;
       sum += taps[(i * (Index)a.kernel_w + j) * positions + y / (Index)a.stride_h * (Index)a.out_width +
                   x / (Index)a.stride_w];
@@ -87,13 +88,15 @@ extern "C" __global__ void kernel(const WindowArgs a) {
   const Index plane = rest / (Index)a.out_height;
   const Element* from = (const Element*)a.from + plane * (Index)(a.height * a.width);
   Index top = y * (Index)a.stride_h - (Index)a.pad_h, left = x * (Index)a.stride_w - (Index)a.pad_w;
-  const Index bottom = min(top + (Index)a.kernel_h, (Index)a.height);
-  const Index right = min(left + (Index)a.kernel_w, (Index)a.width);
-  top = max(top, (Index)0), left = max(left, (Index)0);
+  const Index down = (Index)a.dilation_h, across = (Index)a.dilation_w;
+  const Index bottom = min(top + down * (Index)(a.kernel_h - 1) + 1, (Index)a.height);
+  const Index right = min(left + across * (Index)(a.kernel_w - 1) + 1, (Index)a.width);
+  if (top < 0) top += (down - 1 - top) / down * down;
+  if (left < 0) left += (across - 1 - left) / across * across;
   Index best = top * (Index)a.width + left;
   Element largest = from[best];
-  for (Index row = top; row < bottom; ++row) {
-    for (Index column = left; column < right; ++column) {
+  for (Index row = top; row < bottom; row += down) {
+    for (Index column = left; column < right; column += across) {
       const Element value = from[row * (Index)a.width + column];
       if (is_nan(largest)) continue;
       if (is_nan(value) || ordered(value) > ordered(largest)) largest = value, best = row * (Index)a.width + column;
@@ -156,6 +159,7 @@ void set_window(WindowArgs& args, const WindowSpec& w) {
   args.kernel_h = w.kernel[0], args.kernel_w = w.kernel[1];
   args.stride_h = w.stride[0], args.stride_w = w.stride[1];
   args.pad_h = w.padding[0], args.pad_w = w.padding[1];
+  args.dilation_h = w.dilation[0], args.dilation_w = w.dilation[1];
 }
 
 std::string image_to_columns_text(size_t element_bytes, bool by_tap, bool wide_index) {

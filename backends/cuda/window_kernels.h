@@ -15,7 +15,7 @@ struct WindowArgs {
   unsigned long long places = 0;        // of max_pool_text: the int64 positions
   int64_t count = 0;
   int64_t images = 0, channels = 0, height = 0, width = 0, out_height = 0, out_width = 0;
-  int64_t kernel_h = 1, kernel_w = 1, stride_h = 1, stride_w = 1, pad_h = 0, pad_w = 0;
+  int64_t kernel_h = 1, kernel_w = 1, stride_h = 1, stride_w = 1, pad_h = 0, pad_w = 0, dilation_h = 1, dilation_w = 1;
 };
 void set_window(WindowArgs& args, const WindowSpec& window);
 

@@ -53,20 +53,26 @@ RefTensor product(RefTensor a, RefTensor b) {
 }
 
 struct ConvolutionShape {
-  Pair stride, padding;
-  int64_t row(int64_t out, int64_t kernel) const { return out * stride[0] + kernel - padding[0]; }
-  int64_t column(int64_t out, int64_t kernel) const { return out * stride[1] + kernel - padding[1]; }
+  Pair stride, padding, dilation;
+  int64_t groups;
+  int64_t row(int64_t out, int64_t kernel) const { return out * stride[0] + kernel * dilation[0] - padding[0]; }
+  int64_t column(int64_t out, int64_t kernel) const { return out * stride[1] + kernel * dilation[1] - padding[1]; }
 };
+
+ConvolutionShape shape_of(const RefCall& call) {
+  return {pair_of(call.ints(3)), pair_of(call.ints(4)), pair_of(call.ints(5)), call.integer(6)};
+}
 
 // Calls f(input index, weight index, output index) for every multiplication of a convolution.
 template <class F>
 void for_each_product(const std::vector<int64_t>& input, const std::vector<int64_t>& weight,
                       const std::vector<int64_t>& output, const ConvolutionShape& shape, F&& f) {
   for_each_index(output, [&](const Index& o) {
+    const int64_t group = o[1] / (weight[0] / shape.groups);
     for_each_index({weight[1], weight[2], weight[3]}, [&](const Index& k) {
       int64_t y = shape.row(o[2], k[1]), x = shape.column(o[3], k[2]);
       if (y < 0 || y >= input[2] || x < 0 || x >= input[3]) return;
-      f(Index{o[0], k[0], y, x}, Index{o[1], k[0], k[1], k[2]}, o);
+      f(Index{o[0], group * weight[1] + k[0], y, x}, Index{o[1], k[0], k[1], k[2]}, o);
     });
   });
 }
@@ -105,10 +111,12 @@ void linear(RefCall& call) {
 
 void conv2d(RefCall& call) {
   const RefTensor &x = call.tensor(0), &w = call.tensor(1);
-  ConvolutionShape shape{pair_of(call.ints(3)), pair_of(call.ints(4))};
-  RefTensor out = make({x.sizes[0], w.sizes[0], window_count(x.sizes[2], w.sizes[2], shape.stride[0], shape.padding[0]),
-                        window_count(x.sizes[3], w.sizes[3], shape.stride[1], shape.padding[1])},
-                       x.dtype);
+  const ConvolutionShape shape = shape_of(call);
+  auto count = [&](size_t axis) {
+    return window_count(x.sizes[axis + 2], w.sizes[axis + 2], shape.stride[axis], shape.padding[axis],
+                        shape.dilation[axis]);
+  };
+  RefTensor out = make({x.sizes[0], w.sizes[0], count(0), count(1)}, x.dtype);
   if (call.has(2)) for_each_index(out.sizes, [&](const Index& o) { out.at(o) = call.tensor(2).at({o[1]}); });
   for_each_product(x.sizes, w.sizes, out.sizes, shape,
                    [&](const Index& i, const Index& k, const Index& o) { out.at(o) += x.at(i) * w.at(k); });
@@ -117,7 +125,7 @@ void conv2d(RefCall& call) {
 
 void conv2d_input_grad(RefCall& call) {
   const RefTensor &grad = call.tensor(0), &w = call.tensor(1);
-  ConvolutionShape shape{pair_of(call.ints(3)), pair_of(call.ints(4))};
+  const ConvolutionShape shape = shape_of(call);
   RefTensor out = make(call.ints(2), grad.dtype);
   for_each_product(out.sizes, w.sizes, grad.sizes, shape,
                    [&](const Index& i, const Index& k, const Index& o) { out.at(i) += grad.at(o) * w.at(k); });
@@ -126,7 +134,7 @@ void conv2d_input_grad(RefCall& call) {
 
 void conv2d_weight_grad(RefCall& call) {
   const RefTensor &grad = call.tensor(0), &x = call.tensor(1);
-  ConvolutionShape shape{pair_of(call.ints(3)), pair_of(call.ints(4))};
+  const ConvolutionShape shape = shape_of(call);
   RefTensor out = make(call.ints(2), grad.dtype);
   for_each_product(x.sizes, out.sizes, grad.sizes, shape,
                    [&](const Index& i, const Index& k, const Index& o) { out.at(k) += grad.at(o) * x.at(i); });

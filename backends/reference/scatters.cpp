@@ -1,5 +1,6 @@
 // Elements written or added where indices, slices or strides say.
 #include <algorithm>
+#include <cmath>
 
 #include "backends/reference/reference.h"
 
@@ -14,26 +15,22 @@ RefTensor copy_of(const RefTensor& x) {
 
 int64_t entry(double index, int64_t size) { return wrap(static_cast<int64_t>(index), size); }
 
-int64_t offset_of(const Index& index, const std::vector<int64_t>& strides, int64_t start) {
-  for (size_t d = 0; d < index.size(); ++d) start += index[d] * strides[d];
-  return start;
-}
-
-}  // namespace
-
-void scatter_add(RefCall& call) {
+// take(what is there, the element): what is there then.
+template <class Take>
+void scatter_by(RefCall& call, Take take) {
   const RefTensor &index = call.tensor(2), &src = call.tensor(3);
   RefTensor out = copy_of(call.tensor(0));
   int64_t dim = wrap(call.integer(1), out.rank());
   for_each_index(index.sizes, [&](const Index& at) {
     Index to = at;
     if (out.rank() > 0) to[static_cast<size_t>(dim)] = entry(index.at(at), out.sizes[static_cast<size_t>(dim)]);
-    out.at(to) += src.at(at);
+    out.at(to) = take(out.at(to), src.at(at));
   });
   call.outs = {out};
 }
 
-void index_add(RefCall& call) {
+template <class Take>
+void index_by(RefCall& call, Take take) {
   const RefTensor &index = call.tensor(2), &source = call.tensor(3);
   RefTensor out = copy_of(call.tensor(0));
   int64_t dim = wrap(call.integer(1), out.rank());
@@ -43,9 +40,39 @@ void index_add(RefCall& call) {
       size_t d = static_cast<size_t>(dim);
       to[d] = entry(index.values[static_cast<size_t>(at[d])], out.sizes[d]);
     }
-    out.at(to) += source.at(at);
+    out.at(to) = take(out.at(to), source.at(at));
   });
   call.outs = {out};
+}
+
+int64_t offset_of(const Index& index, const std::vector<int64_t>& strides, int64_t start) {
+  for (size_t d = 0; d < index.size(); ++d) start += index[d] * strides[d];
+  return start;
+}
+
+}  // namespace
+
+void scatter_add(RefCall& call) {
+  scatter_by(call, [](double there, double element) { return there + element; });
+}
+void scatter(RefCall& call) {
+  scatter_by(call, [](double, double element) { return element; });
+}
+void index_add(RefCall& call) {
+  index_by(call, [](double there, double element) { return there + element; });
+}
+void index_copy(RefCall& call) {
+  index_by(call, [](double, double element) { return element; });
+}
+
+void scatter_fold(RefCall& call) {
+  const std::string& fold = call.text(4);
+  if (fold == "prod") return scatter_by(call, [](double there, double element) { return there * element; });
+  const bool larger = fold == "amax";
+  scatter_by(call, [larger](double there, double element) {
+    if (std::isnan(there) || std::isnan(element)) return std::nan("");
+    return larger ? std::max(there, element) : std::min(there, element);
+  });
 }
 
 void embedding_grad(RefCall& call) {

@@ -147,8 +147,12 @@ bool make_dtypes_explicit(Call& call) {
       return true;
     case OpId::gather:
       return scatter(call, {}, 2);
+    case OpId::scatter:
+    case OpId::index_copy:
+      return scatter(call, {}, 2);
     case OpId::scatter_add:
     case OpId::index_add:
+    case OpId::scatter_fold:
       return scatter(call, {0, 3}, 2);
     case OpId::as_strided_grad:
       return scatter(call, {0}, -1);

@@ -69,9 +69,12 @@ Reason must_index_by_int64(const Graph& g, const Node& node, size_t index) {
 Reason gather_or_scatter(const Graph& g, const Node& node) {
   switch (node.op) {
     case OpId::gather:
+    case OpId::scatter:
+    case OpId::index_copy:
       return must_index_by_int64(g, node, 2);
     case OpId::scatter_add:
     case OpId::index_add:
+    case OpId::scatter_fold:
       if (!is_calculated(tensor_at(g, node, 0)->dtype)) return "sums of a dtype that kernels do not calculate in";
       return must_index_by_int64(g, node, 2);
     case OpId::as_strided_grad:

@@ -22,6 +22,7 @@ constexpr RecomputeRow kRows[] = {
 };
 
 constexpr RecomputeException kExceptions[] = {
+    {OpId::argsort, When::Pressed, "a sort reads its operand many times"},
     {OpId::empty, When::Never, "what it holds is not repeated"},
 };
 

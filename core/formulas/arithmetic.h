@@ -66,6 +66,9 @@ FUSELET_FN V with_sign_of(V magnitude, V sign) {
 
 template <class V>
 FUSELET_FN V maximum(V x, V y) {
+#ifdef FUSELET_DEVICE_UNITS
+  if constexpr (kIsFloat<V>) return at_least_or_nan((float)x, (float)y);
+#endif
   if constexpr (kIsInteger<V>)
     return select(x > y, x, y);
   else {
@@ -76,6 +79,9 @@ FUSELET_FN V maximum(V x, V y) {
 
 template <class V>
 FUSELET_FN V minimum(V x, V y) {
+#ifdef FUSELET_DEVICE_UNITS
+  if constexpr (kIsFloat<V>) return at_most_or_nan((float)x, (float)y);
+#endif
   if constexpr (kIsInteger<V>)
     return select(x < y, x, y);
   else {

@@ -42,6 +42,36 @@ FUSELET_FN ScaledExp<V> scaled_exp_within(V x, Low... x_low) {
           n};
 }
 
+inline constexpr double kLog2E = 1.4426950408889634, kLn2 = 0.69314718055994531;
+
+#ifdef FUSELET_DEVICE_UNITS
+template <class V>
+FUSELET_FN V reciprocal_by_unit(V x) {
+  return approximate_reciprocal((float)x);
+}
+
+// 2^(x + x_low) for |x| < 127 by the unit for powers of two.
+template <class V, class... Low>
+FUSELET_FN V exp2_by_unit(V x, Low... x_low) {
+  V e = approximate_exp2((float)x);
+  ((e = fma(e, x_low * float(kLn2), e)), ...);
+  return e;
+}
+
+// e^(x + x_low) for |x| < 88: x log2(e) in two floats, for the unit multiplies an error of its argument by the
+// argument's size.
+template <class V, class... Low>
+FUSELET_FN V exp_by_unit(V x, Low... x_low) {
+  constexpr float kHigh = float(kLog2E), kLow = float(kLog2E - double(kHigh));
+  if constexpr (kIsRough<V>) {
+    return exp2_by_unit(x * kHigh);
+  } else {
+    const V high = x * kHigh;
+    return exp2_by_unit(high, fma(x, kHigh, -high) + (((x * kLow) + ... + (x_low * kHigh))));
+  }
+}
+#endif
+
 template <class V, class... Low>
 FUSELET_FN ScaledExp<V> scaled_exp(V x, Low... x_low) {
   return scaled_exp_within(at_least(at_most(x, 89.0f), -126.0f), x_low...);

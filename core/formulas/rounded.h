@@ -9,17 +9,31 @@
 
 namespace fuselet::formula {
 
-// What a device has units for. Not where the host stands in for one.
+// What a device has units for. Not where the host stands in for one. Reciprocals (1 ulp) and powers of two (2 ulp)
+// below 2^-126 are 0. at_most_or_nan and at_least_or_nan are NaN where an operand is, and -0 lies below +0.
 #if defined(FUSELET_DEVICE_FORMULAS) && !defined(FUSELET_HOST_STAND_IN)
 #define FUSELET_DEVICE_UNITS 1
 #ifdef FUSELET_SIM
-FUSELET_FN float approximate_reciprocal(float x) { return 1.0f / x; }
-FUSELET_FN float at_most_or_nan(float x, float y) { return x > y ? y : x; }
-FUSELET_FN float at_least_or_nan(float x, float y) { return x < y ? y : x; }
+FUSELET_FN float without_subnormals(float x) { return x < 0x1p-126f && x > -0x1p-126f ? x * 0.0f : x; }
+FUSELET_FN float approximate_reciprocal(float x) { return without_subnormals(1.0f / x); }
+FUSELET_FN float approximate_exp2(float x) { return without_subnormals(exp2f(x)); }
+FUSELET_FN float at_most_or_nan(float x, float y) {
+  if (x == y) return from_bits<float>(to_bits(x) | to_bits(y));
+  return x < y || x != x ? x : y;
+}
+FUSELET_FN float at_least_or_nan(float x, float y) {
+  if (x == y) return from_bits<float>(to_bits(x) & to_bits(y));
+  return x > y || x != x ? x : y;
+}
 #else
 FUSELET_FN float approximate_reciprocal(float x) {
   float y;
-  asm("rcp.approx.f32 %0, %1;" : "=f"(y) : "f"(x));
+  asm("rcp.approx.ftz.f32 %0, %1;" : "=f"(y) : "f"(x));
+  return y;
+}
+FUSELET_FN float approximate_exp2(float x) {
+  float y;
+  asm("ex2.approx.ftz.f32 %0, %1;" : "=f"(y) : "f"(x));
   return y;
 }
 FUSELET_FN float at_most_or_nan(float x, float y) {
@@ -33,6 +47,15 @@ FUSELET_FN float at_least_or_nan(float x, float y) {
   return z;
 }
 #endif
+#endif
+
+// True for a V whose e^x and 1 / x come from such units.
+#ifdef FUSELET_DEVICE_UNITS
+template <class V>
+inline constexpr bool kHasUnits = kIsFloat<V>;
+#else
+template <class V>
+inline constexpr bool kHasUnits = false;
 #endif
 
 #ifdef FUSELET_DEVICE_FORMULAS

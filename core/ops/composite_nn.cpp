@@ -37,8 +37,9 @@ Tensor dropout(const Tensor& self, double p, bool training) {
   return dropout_forward(self, p)[0];
 }
 
-Tensor max_pool2d(const Tensor& self, IntList kernel_size, IntList stride, IntList padding) {
-  return max_pool2d_with_indices(self, kernel_size, stride, padding)[0];
+Tensor max_pool2d(const Tensor& self, IntList kernel_size, IntList stride, IntList padding, IntList dilation,
+                  bool ceil_mode) {
+  return max_pool2d_with_indices(self, kernel_size, stride, padding, dilation, ceil_mode)[0];
 }
 
 Tensor layer_norm(const Tensor& input, IntList normalized_shape, const Tensor& weight, const Tensor& bias, double eps) {

@@ -5,7 +5,7 @@
 
 namespace fuselet {
 
-WindowSpec window_of(DimsView kernel, DimsView stride, DimsView padding, const char* op) {
+WindowSpec window_of(DimsView kernel, DimsView stride, DimsView padding, DimsView dilation, const char* op) {
   auto pair = [&](DimsView v, const char* what) {
     FUSELET_CHECK(v.size() == 1 || v.size() == 2, op, ": ", what, " must have one or two numbers, got ", to_string(v));
     return std::array<int64_t, 2>{v[0].concrete(), v.back().concrete()};
@@ -14,20 +14,23 @@ WindowSpec window_of(DimsView kernel, DimsView stride, DimsView padding, const c
   w.kernel = pair(kernel, "kernel_size");
   w.stride = stride.empty() ? w.kernel : pair(stride, "stride");
   w.padding = pair(padding, "padding");
+  w.dilation = pair(dilation, "dilation");
   for (int i : {0, 1}) {
     size_t k = static_cast<size_t>(i);
-    FUSELET_CHECK(w.kernel[k] > 0 && w.stride[k] > 0 && w.padding[k] >= 0, op,
-                  ": kernel and stride must be positive and padding not negative");
+    FUSELET_CHECK(w.kernel[k] > 0 && w.stride[k] > 0 && w.padding[k] >= 0 && w.dilation[k] > 0, op,
+                  ": kernel, stride and dilation must be positive and padding not negative");
   }
   return w;
 }
 
 SymInt WindowSpec::out_size(SymInt in, int axis, const char* op) const {
   size_t k = static_cast<size_t>(axis);
-  SymInt padded = in + 2 * padding[k] - kernel[k];
-  FUSELET_CHECK(padded >= 0, op, ": a window of ", kernel[k], " does not fit into ", to_string(in),
-                " elements padded by ", padding[k]);
-  return padded / stride[k] + 1;
+  SymInt room = in + 2 * padding[k] - reach(k);
+  FUSELET_CHECK(room >= 0, op, ": a window of ", reach(k), " does not fit into ", to_string(in), " elements padded by ",
+                padding[k]);
+  if (!ceil_mode) return room / stride[k] + 1;
+  SymInt count = (room + stride[k] - 1) / stride[k] + 1;
+  return (count - 1) * stride[k] >= in + padding[k] ? count - 1 : count;
 }
 
 namespace shape {
@@ -89,37 +92,65 @@ void linear(const Call& call, TensorMeta* out) {
 void conv2d(const Call& call, TensorMeta* out) {
   const Tensor &x = call.tensor(0), &w = call.tensor(1);
   check_same_dtype(call, x, w);
-  FUSELET_CHECK(x.dim() == 4 && w.dim() == 4, "conv2d: expected input (N, C, H, W) and weight (O, C, KH, KW), got ",
-                to_string(x.sizes()), " and ", to_string(w.sizes()));
-  FUSELET_CHECK(x.sizes()[1] == w.sizes()[1], "conv2d: input of shape ", to_string(x.sizes()), " has ",
+  FUSELET_CHECK(x.dim() == 4 && w.dim() == 4,
+                "conv2d: expected input (N, C, H, W) and weight (O, C/groups, KH, KW), got ", to_string(x.sizes()),
+                " and ", to_string(w.sizes()));
+  const int64_t groups = call.integer(6);
+  FUSELET_CHECK(groups > 0 && w.sizes()[0] % groups == 0, "conv2d: ", to_string(w.sizes()[0]),
+                " outputs do not fall into ", groups, " groups");
+  FUSELET_CHECK(x.sizes()[1] == w.sizes()[1] * groups, "conv2d: input of shape ", to_string(x.sizes()), " has ",
                 to_string(x.sizes()[1]), " channels, weight of shape ", to_string(w.sizes()), " expects ",
-                to_string(w.sizes()[1]));
+                to_string(w.sizes()[1] * groups));
   if (call.has(2)) {
     check_same_dtype(call, x, call.tensor(2));
     FUSELET_CHECK(call.tensor(2).dim() == 1 && call.tensor(2).sizes()[0] == w.sizes()[0],
                   "conv2d: bias must have shape [", to_string(w.sizes()[0]), "], got ",
                   to_string(call.tensor(2).sizes()));
   }
-  WindowSpec window = window_of(w.sizes().subspan(2), call.ints(3), call.ints(4), "conv2d");
+  WindowSpec window = window_of(w.sizes().subspan(2), call.ints(3), call.ints(4), call.ints(5), "conv2d");
   set_dense(out,
             {x.sizes()[0], w.sizes()[0], window.out_size(x.sizes()[2], 0, "conv2d"),
              window.out_size(x.sizes()[3], 1, "conv2d")},
             x.dtype());
 }
 
+namespace {
+
+// Error unless conv2d of `input` and `weight` (sizes) has the shape of the gradient, the call's first argument.
+void check_conv2d_grad(const Call& call, DimsView input, DimsView weight) {
+  const DimsView grad = call.tensor(0).sizes();
+  FUSELET_CHECK(grad.size() == 4 && input.size() == 4 && weight.size() == 4, call.op->name,
+                ": expected four dimensions each, got ", to_string(grad), ", ", to_string(input), " and ",
+                to_string(weight));
+  const int64_t groups = call.integer(6);
+  const WindowSpec window = window_of(weight.subspan(2), call.ints(3), call.ints(4), call.ints(5), call.op->name);
+  const Dims expected = {input[0], weight[0], window.out_size(input[2], 0, call.op->name),
+                         window.out_size(input[3], 1, call.op->name)};
+  FUSELET_CHECK(groups > 0 && weight[0] % groups == 0 && input[1] == weight[1] * groups && same_sizes(grad, expected),
+                call.op->name, ": input of shape ", to_string(input), " and weight of shape ", to_string(weight),
+                " in ", groups, " groups give ", to_string(expected), ", not ", to_string(grad));
+}
+
+}  // namespace
+
 void conv2d_input_grad(const Call& call, TensorMeta* out) {
+  check_conv2d_grad(call, call.ints(2), call.tensor(1).sizes());
   set_dense(out, Dims(call.ints(2)), call.tensor(0).dtype());
 }
 void conv2d_weight_grad(const Call& call, TensorMeta* out) {
+  check_conv2d_grad(call, call.tensor(1).sizes(), call.ints(2));
   set_dense(out, Dims(call.ints(2)), call.tensor(0).dtype());
 }
 
 void max_pool2d_with_indices(const Call& call, TensorMeta* out) {
   const Tensor& x = call.tensor(0);
   FUSELET_CHECK(x.dim() == 4, "max_pool2d: expected (N, C, H, W), got ", to_string(x.sizes()));
-  WindowSpec window = window_of(call.ints(1), call.ints(2), call.ints(3), "max_pool2d");
+  WindowSpec window = window_of(call.ints(1), call.ints(2), call.ints(3), call.ints(4), "max_pool2d");
+  window.ceil_mode = call.flag(5);
   for (size_t i : {0, 1}) {
-    FUSELET_CHECK(2 * window.padding[i] <= window.kernel[i], "max_pool2d: padding must be at most half of the window");
+    FUSELET_CHECK(2 * window.padding[i] <= window.reach(i), "max_pool2d: padding must be at most half of the window");
+    FUSELET_CHECK(window.padding[i] == 0 || window.dilation[i] == 1 || x.sizes()[i + 2] >= window.dilation[i],
+                  "max_pool2d: a dilated window would miss every one of ", to_string(x.sizes()[i + 2]), " elements");
   }
   Dims sizes = {x.sizes()[0], x.sizes()[1], window.out_size(x.sizes()[2], 0, "max_pool2d"),
                 window.out_size(x.sizes()[3], 1, "max_pool2d")};

@@ -1,4 +1,5 @@
 // Shape rules of gathers and scatters.
+#include "core/ops/fold.h"
 #include "core/ops/functions.h"
 #include "core/ops/shape_rule.h"
 #include "core/ops/view_geometry.h"
@@ -38,6 +39,17 @@ void scatter_add(const Call& call, TensorMeta* out) {
   check_index_fits(call, index, self, dim);
   check_index_fits(call, index, src, SIZE_MAX);
   set_dense(out, Dims(self.sizes()), self.dtype());
+}
+
+void scatter_fold(const Call& call, TensorMeta* out) {
+  fold_of(call.text(4), call.op->name);
+  scatter_add(call, out);
+}
+
+void argsort(const Call& call, TensorMeta* out) {
+  const Tensor& self = call.tensor(0);
+  wrap_dim(call.integer(1), self.dim(), "argsort");
+  set_dense(out, Dims(self.sizes()), DType::Int64);
 }
 
 void index_select(const Call& call, TensorMeta* out) {

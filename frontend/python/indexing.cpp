@@ -1,18 +1,19 @@
 // x[…] and x[…] = value.
 //
-// An index is a sequence of ints, slices with positive steps, None, one Ellipsis, and integer index tensors (or lists)
-// at neighbouring places, which broadcast among themselves. The basic parts make a view; index tensors then gather from
-// it, or store into it one entry after another, so that the last of equal indices wins and nothing adds up.
+// An index is a sequence of ints, slices with positive steps, None, one Ellipsis, bools, and index tensors (or lists):
+// integers, which broadcast among themselves, or bool masks, each of which stands for the dimensions it covers. The
+// basic parts make a view; index tensors then read it, or write into it, as core/ops/index_tensors.h says: of equal
+// indices the last one wins and nothing adds up.
+#include "frontend/python/indexing.h"
+
 #include <algorithm>
 #include <optional>
 
-#include "core/copy_across.h"
-#include "core/dispatch.h"
-#include "core/dispatch_state.h"
-#include "core/element.h"
+#include "core/nonzero.h"
 #include "core/ops/functions.h"
+#include "core/ops/index_tensors.h"
 #include "frontend/python/convert.h"
-#include "frontend/python/gil.h"
+#include "frontend/python/object_ref.h"
 #include "frontend/python/python_error.h"
 #include "frontend/python/run_operator.h"
 #include "frontend/python/tensor_data.h"
@@ -22,27 +23,62 @@
 namespace fuselet::python {
 namespace {
 
-// The view that the basic parts select, and the index tensors that apply to its dimensions from `dim` on.
-struct Selection {
-  Tensor view;
-  std::vector<Tensor> indices;
-  int64_t dim = 0;
+// An index tensor or a mask, and the first dimension of the view that it is for.
+struct Entry {
+  int64_t dim;
+  Tensor index;
+  bool is_mask() const { return index.dtype() == DType::Bool; }
 };
 
-bool is_mask(PyObject* o) { return PyBool_Check(o) || (is_tensor(o) && unpack(o).dtype() == DType::Bool); }
+// The view that the basic parts select, and what picks from its dimensions.
+struct Selection {
+  Tensor view;
+  std::vector<Entry> entries;
+};
 
-// A list, an array or a tensor of integers; undefined for anything else.
+// A list, an array or a tensor; undefined for anything else.
 Tensor to_index_tensor(PyObject* o) {
   if (is_tensor(o)) return unpack(o);
+  if (PyRange_Check(o)) return tensor_from_nested(ObjectRef(PySequence_List(o)).get(), std::nullopt);
   if (PyList_Check(o) || PyTuple_Check(o)) return tensor_from_nested(o, std::nullopt);
   if (PyObject_HasAttrString(o, "__array_interface__")) return tensor_from_array(o);
   return Tensor();
 }
 
-int64_t count_consumed(PyObject* const* items, Py_ssize_t n) {
-  int64_t dims = 0;
-  for (Py_ssize_t i = 0; i < n; ++i) dims += items[i] != Py_None && items[i] != Py_Ellipsis;
-  return dims;
+// One part of an index, and how many dimensions it takes.
+struct Item {
+  PyObject* object = nullptr;
+  Tensor tensor;  // of an index tensor or a mask
+  int64_t dims = 1;
+};
+
+// What selects one entry: an int, or a tensor that is one and is known.
+bool is_number(PyObject* o) {
+  if (is_tensor(o)) {
+    const Tensor& t = unpack(o);
+    if (t.dim() != 0 || t.dtype() == DType::Bool || t.impl()->is_deferred()) return false;
+  }
+  int64_t number;
+  return to_int(o, number);
+}
+
+Item read_item(PyObject* o) {
+  Item item{o, {}, 1};
+  if (o == Py_None || o == Py_Ellipsis || PyBool_Check(o)) {
+    item.dims = 0;
+  } else if (!PySlice_Check(o) && !is_number(o)) {
+    item.tensor = to_index_tensor(o);
+    if (!item.tensor.defined()) {
+      throw TypeError(
+          concat("indexing: expected ints, slices, None, Ellipsis, bools or tensors, got ", Py_TYPE(o)->tp_name));
+    }
+    const DType dtype = item.tensor.dtype();
+    if (item.tensor.numel() == 0 && is_float(dtype)) item.tensor = item.tensor.cast(DType::Int64);  // []
+    FUSELET_CHECK_INDEX(category_of(item.tensor.dtype()) != Category::Float && dtype != DType::UInt8,
+                        "indexing: index tensors must be of an integer dtype but uint8, or bool, got ", name_of(dtype));
+    if (dtype == DType::Bool) item.dims = item.tensor.dim();
+  }
+  return item;
 }
 
 std::optional<SymInt> slice_bound(PyObject* o) {
@@ -62,132 +98,67 @@ Tensor take_slice(const Tensor& t, int64_t dim, PyObject* o) {
   return t.slice(dim, slice_bound(s->start), slice_bound(s->stop), step);
 }
 
+void check_mask(const Tensor& mask, const Tensor& t, int64_t dim) {
+  const DimsView covered = t.sizes().subspan(static_cast<size_t>(dim), static_cast<size_t>(mask.dim()));
+  FUSELET_CHECK_INDEX(same_sizes(mask.sizes(), covered), "indexing: the mask has shape ", to_string(mask.sizes()),
+                      " but the tensor has shape ", to_string(t.sizes()));
+}
+
 Selection select_basic(const Tensor& self, PyObject* index) {
-  Selection out;
-  bool is_tuple = PyTuple_Check(index);
-  PyObject* const* items = is_tuple ? &PyTuple_GET_ITEM(index, 0) : &index;
-  Py_ssize_t n = is_tuple ? PyTuple_GET_SIZE(index) : 1;
-  int64_t consumed = count_consumed(items, n), dim = 0, last_index_item = -2;
+  const bool is_tuple = PyTuple_Check(index);
+  PyObject* const* objects = is_tuple ? &PyTuple_GET_ITEM(index, 0) : &index;
+  const Py_ssize_t n = is_tuple ? PyTuple_GET_SIZE(index) : 1;
+  std::vector<Item> items;
+  int64_t consumed = 0, dim = 0;
+  for (Py_ssize_t i = 0; i < n; ++i) {
+    items.push_back(read_item(objects[i]));
+    consumed += items.back().dims;
+  }
   FUSELET_CHECK_INDEX(consumed <= self.dim(), "indexing: ", consumed, " indices for a tensor of shape ",
                       to_string(self.sizes()));
+  Selection out;
   Tensor t = self;
   bool seen_ellipsis = false;
-  for (Py_ssize_t i = 0; i < n; ++i) {
-    PyObject* item = items[i];
-    if (item == Py_None) {
+  for (const Item& item : items) {
+    const bool is_flag = PyBool_Check(item.object) || (item.tensor.defined() && item.dims == 0);
+    if (item.object == Py_None) {
       t = t.unsqueeze(dim++);
-    } else if (item == Py_Ellipsis) {
+    } else if (item.object == Py_Ellipsis) {
       FUSELET_CHECK_INDEX(!seen_ellipsis, "indexing: more than one Ellipsis");
       seen_ellipsis = true;
       dim += self.dim() - consumed;
-    } else if (is_mask(item)) {
-      throw NotImplementedError(
-          "indexing with a bool mask makes a result of unknown size, which is not supported; use fuselet.where() "
-          "or masked_fill(), or x[mask] = number");
-    } else if (PySlice_Check(item)) {
-      t = take_slice(t, dim++, item);
-    } else if (int64_t at; to_int(item, at)) {
+    } else if (is_flag) {
+      // A mask without dimensions: the whole once, or not at all.
+      const bool taken = item.tensor.defined() ? item.tensor.item() != 0 : item.object == Py_True;
+      t = t.unsqueeze(dim);
+      out.entries.push_back({dim++, zeros({taken ? 1 : 0}, DType::Int64, t.device())});
+    } else if (PySlice_Check(item.object)) {
+      t = take_slice(t, dim++, item.object);
+    } else if (!item.tensor.defined()) {
+      int64_t at = 0;
+      to_int(item.object, at);
       t = t.select(dim, at);
-    } else if (Tensor indices = to_index_tensor(item); indices.defined()) {
-      if (indices.dtype() == DType::Bool) {
-        throw NotImplementedError("indexing with a bool mask is not supported; use fuselet.where() or masked_fill()");
-      }
-      FUSELET_CHECK_INDEX(!is_float(indices.dtype()) || indices.numel() == 0,
-                          "indexing: index tensors must be of an integer dtype, got ", name_of(indices.dtype()));
-      if (out.indices.empty()) {
-        out.dim = dim;
-      } else if (last_index_item != i - 1) {
-        throw NotImplementedError("indexing: index tensors must stand side by side");
-      }
-      last_index_item = i;
-      out.indices.push_back(indices.to(DType::Int64).to(t.device()));
-      ++dim;
     } else {
-      throw TypeError(
-          concat("indexing: expected ints, slices, None, Ellipsis or integer tensors, got ", Py_TYPE(item)->tp_name));
+      if (item.tensor.dtype() == DType::Bool) check_mask(item.tensor, t, dim);
+      out.entries.push_back({dim, item.tensor});
+      dim += item.dims;
     }
   }
   out.view = t;
   return out;
 }
 
-// Of indices on a device this waits for them.
-void check_range(const Tensor& given, int64_t size, int64_t dim) {
-  if (given.impl()->is_deferred()) return;
-  const Tensor index = on_host(given);
-  for_each_offset(index.sizes(), index.strides(), [&](int64_t offset) {
-    int64_t i = static_cast<const int64_t*>(index.raw_data())[offset];
-    FUSELET_CHECK_INDEX(i >= -size && i < size, "indexing: index ", i, " is out of range for dimension ", dim,
-                        " of size ", size);
-  });
-}
-
-Tensor non_negative(const Tensor& index, int64_t size) { return where(index < 0, index + size, index); }
-
-// The dimensions that index tensors pick from as one, and their common linear index into it.
-struct Gathered {
-  Tensor rows;   // view or copy of the selection with those dimensions flattened at `dim`
-  Tensor index;  // of any shape
-};
-
-Tensor linear_index(const Selection& s) {
-  Tensor index;
-  int64_t count = static_cast<int64_t>(s.indices.size());
-  for (int64_t k = 0; k < count; ++k) {
-    int64_t size = s.view.size(s.dim + k);
-    const Tensor& given = s.indices[static_cast<size_t>(k)];
-    check_range(given, size, s.dim + k);
-    Tensor at = non_negative(given, size);
-    index = index.defined() ? index * size + at : at;
+IndexTensors indices_of(const Selection& s) {
+  IndexTensors indices(s.view.sizes().size());
+  for (const Entry& e : s.entries) {
+    if (!e.is_mask()) {
+      indices[static_cast<size_t>(e.dim)] = e.index;
+      continue;
+    }
+    const Tensor places = nonzero(e.index, "indexing with a mask");
+    for (int64_t d = 0; d < e.index.dim(); ++d) indices[static_cast<size_t>(e.dim + d)] = places.select(1, d);
   }
-  return index;
-}
-
-Tensor selected_rows(const Selection& s) {
-  auto count = static_cast<int64_t>(s.indices.size());
-  return count == 1 ? s.view : s.view.flatten(s.dim, s.dim + count - 1);
-}
-
-// Computed at once where that is possible inside a compiled function: indices that come from outside. The entries that
-// are written are then other ones on a call with other indices.
-Tensor index_to_store(const Selection& s) {
-  bool known = dispatch_state().compiled_call != nullptr;
-  for (const Tensor& t : s.indices) known = known && !t.impl()->is_deferred();
-  if (!known) return linear_index(s).contiguous();
-  for (const Tensor& t : s.indices) t.raw_data();  // an error if the function has written it
-  PauseRecordingGuard at_once;
-  return linear_index(s).contiguous();
-}
-
-Tensor gather_indices(const Selection& s) {
-  Gathered g{selected_rows(s), linear_index(s)};
-  Tensor picked = g.rows.index_select(s.dim, g.index.reshape({-1}));
-  if (g.index.dim() == 1) return picked;
-  Dims sizes(g.rows.sizes().first(static_cast<size_t>(s.dim)));
-  for (SymInt d : g.index.sizes()) sizes.push_back(d);
-  for (SymInt d : g.rows.sizes().subspan(static_cast<size_t>(s.dim) + 1)) sizes.push_back(d);
-  return picked.view(sizes);
-}
-
-// Entry by entry, in index order.
-void store_indices(const Selection& s, const Tensor& value) {
-  const char* reason = reason_not_writable(s.view);
-  FUSELET_CHECK(!reason, "x[indices] = value: ", reason);
-  Gathered g{selected_rows(s), index_to_store(s)};
-  FUSELET_CHECK(g.rows.impl()->storage() == s.view.impl()->storage(),
-                "indexing: these dimensions cannot be written through several "
-                "index tensors, for their strides do not fold into one");
-  Dims sizes(g.rows.sizes().first(static_cast<size_t>(s.dim)));
-  for (SymInt d : g.index.sizes()) sizes.push_back(d);
-  for (SymInt d : g.rows.sizes().subspan(static_cast<size_t>(s.dim) + 1)) sizes.push_back(d);
-  Tensor source = value.expand(sizes);
-  if (g.index.dim() != 1) {
-    int64_t last = s.dim + g.index.dim() - 1;
-    source = g.index.dim() == 0 ? source.unsqueeze(s.dim) : source.flatten(s.dim, last);
-  }
-  const Tensor on_cpu = on_host(g.index);
-  const int64_t* rows = on_cpu.data<int64_t>();
-  for (int64_t k = 0; k < g.index.numel(); ++k) g.rows.select(s.dim, rows[k]).copy_(source.select(s.dim, k));
+  return indices;
 }
 
 Tensor to_value(PyObject* value, const Tensor& like) {
@@ -198,27 +169,24 @@ Tensor to_value(PyObject* value, const Tensor& like) {
   return tensor_from_nested(value, like.dtype()).to(like.device());
 }
 
-// x[mask] = number, where the mask covers the leading dimensions.
-bool store_by_mask(const Tensor& self, PyObject* index, PyObject* value) {
-  if (!is_tensor(index) || unpack(index).dtype() != DType::Bool) return false;
-  Tensor mask = unpack(index);
-  Tensor number = to_value(value, self);
-  if (number.numel() != 1) {
-    throw NotImplementedError("x[mask] = values needs a single number; use fuselet.where() for several");
+void store(const Selection& s, const Tensor& value) {
+  if (s.entries.empty()) {
+    s.view.copy_(value);
+  } else if (s.entries.size() == 1 && s.entries[0].is_mask() && value.numel() == 1) {
+    // One number everywhere: no size depends on the mask.
+    Tensor mask = s.entries[0].index.to(s.view.device());
+    while (mask.dim() + s.entries[0].dim < s.view.dim()) mask = mask.unsqueeze(-1);
+    s.view.copy_(where(mask, value.to(s.view.device()).reshape({}).cast(s.view.dtype()), s.view));
+  } else {
+    write_at(s.view, indices_of(s), value, false);
   }
-  FUSELET_CHECK_INDEX(
-      mask.dim() <= self.dim() && same_sizes(mask.sizes(), self.sizes().first(static_cast<size_t>(mask.dim()))),
-      "indexing: the mask has shape ", to_string(mask.sizes()), " but the tensor has shape ", to_string(self.sizes()));
-  while (mask.dim() < self.dim()) mask = mask.unsqueeze(mask.dim());
-  self.copy_(where(mask, number.reshape({}).cast(self.dtype()), self));
-  return true;
 }
 
 PyObject* get_item(PyObject* self, PyObject* index) {
   return guarded([&] {
     const Tensor& t = unpack(self);
     Selection s = select_basic(t, index);
-    if (!s.indices.empty()) return wrap(gather_indices(s));
+    if (!s.entries.empty()) return wrap(read_at(s.view, indices_of(s)));
     return wrap(s.view.is_same(t) ? alias(t) : s.view);
   });
 }
@@ -227,14 +195,7 @@ int set_item(PyObject* self, PyObject* index, PyObject* value) {
   return guarded([&]() -> PyObject* {
     if (!value) throw TypeError("entries of a tensor cannot be deleted");
     const Tensor& t = unpack(self);
-    if (store_by_mask(t, index, value)) return Py_None;
-    Selection s = select_basic(t, index);
-    Tensor source = to_value(value, t);
-    if (!s.indices.empty()) {
-      store_indices(s, source);
-    } else {
-      s.view.copy_(source);
-    }
+    store(select_basic(t, index), to_value(value, t));
     return Py_None;
   })
              ? 0
@@ -263,6 +224,12 @@ PyObject* entry(PyObject* self, Py_ssize_t i) {
 }
 
 }  // namespace
+
+void index_put(const Tensor& self, PyObject* index, const Tensor& values, bool accumulate) {
+  const Selection s = select_basic(self, index);
+  FUSELET_CHECK(!s.entries.empty(), "index_put_: expected index tensors");
+  write_at(s.view, indices_of(s), values, accumulate);
+}
 
 void append_indexing_slots(std::vector<PyType_Slot>& slots) {
   const PyType_Slot all[] = {{Py_mp_subscript, reinterpret_cast<void*>(get_item)},

@@ -117,6 +117,9 @@ class Tensor:
 OPERATORS = ["add", "radd", "iadd", "sub", "rsub", "isub", "mul", "rmul", "imul", "truediv", "rtruediv", "itruediv", "floordiv",
              "rfloordiv", "mod", "rmod", "pow", "rpow", "and", "or", "xor", "lt", "le", "gt", "ge"]
 
+# Modules whose functions the package exports, beside composed.py.
+COMPOSED = ("shaping", "diagonals", "selecting", "ordering", "contracting", "einsum")
+
 
 def parameters(function):
     """The parameters as text, without annotations."""
@@ -134,10 +137,13 @@ def functions_of(body, indent=""):
 
 def main(generated, package):
     generated, package = Path(generated) / "python", Path(package)
-    trees = {name: ast.parse((package / f"{name}.py").read_text()) for name in ("tensor_class", "composed", "making", "__init__")}
+    trees = {name: ast.parse((package / f"{name}.py").read_text()) for name in
+             ("tensor_class", "composed", "making", "__init__", *COMPOSED)}
     tensor = next(n for n in trees["tensor_class"].body if isinstance(n, ast.ClassDef) and n.name == "Tensor")
     by_hand = dict(functions_of(tensor.body, "    "))
     composed = dict(functions_of(trees["composed"].body))
+    for name in COMPOSED:
+        composed |= {n: text for n, text in functions_of(trees[name].body) if not n.endswith("_")}
     methods = (generated / "tensor_methods.pyi").read_text().split("\n", 1)[1]
     functions = (generated / "operators.pyi").read_text().split("\n", 1)[1]
     plain = "".join(f"    def __{name}__(self, other: Any) -> Tensor: ...\n" for name in OPERATORS)

@@ -4,6 +4,7 @@
 #include "backends/threads.h"
 #include "core/dispatch_state.h"
 #include "core/host_cell.h"
+#include "core/nonzero.h"
 #include "core/ops/functions.h"
 #include "frontend/python/autograd_bindings.h"
 #include "frontend/python/compile_bindings.h"
@@ -11,6 +12,7 @@
 #include "frontend/python/cuda_bindings.h"
 #include "frontend/python/dlpack.h"
 #include "frontend/python/generators.h"
+#include "frontend/python/indexing.h"
 #include "frontend/python/operators.h"
 #include "frontend/python/python_error.h"
 #include "frontend/python/recording_bindings.h"
@@ -66,6 +68,10 @@ void add_making(py::module_& m) {
     const TensorImpl* i = t.impl();
     return Tensor(make_intrusive<TensorImpl>(i->storage(), Dims(i->sizes()), Dims(i->strides()), i->offset(), dtype));
   });
+  m.def("_index_put", [](const Tensor& self, const py::tuple& index, const Tensor& values, bool accumulate) {
+    index_put(self, index.ptr(), values, accumulate);
+  });
+  m.def("_nonzero", [](const Tensor& t, const std::string& op) { return nonzero(t, op.c_str()); });
   m.def("_bump_version", [](const Tensor& t) { t.impl()->storage()->bump_version(); });
 }
 
@@ -84,6 +90,8 @@ void add_settings(py::module_& m) {
     FUSELET_CHECK(n > 0, "set_num_threads: expected a positive number, got ", n);
     fuselet::set_num_threads(n);
   });
+  m.def("_is_inside_compiled_function",
+        [] { return dispatch_state().compiled_call != nullptr || dispatch_state().recording != nullptr; });
   m.def("_install_line_hook", [](const std::string& folder) { install_line_hook(folder.c_str()); });
   m.def("_register_classes", [](const py::object& tensor, const py::object& size) {
     set_tensor_class(tensor.ptr());

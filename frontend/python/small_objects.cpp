@@ -52,7 +52,9 @@ PyGetSetDef kDTypeProperties[] = {
     {"is_signed", dtype_is_signed, nullptr, nullptr, nullptr},
     {nullptr, nullptr, nullptr, nullptr, nullptr}};
 PyMethodDef kDTypeMethods[] = {{"__reduce__", dtype_reduce, METH_NOARGS, nullptr}, {nullptr, nullptr, 0, nullptr}};
-PyType_Slot kDTypeSlots[] = {{Py_tp_repr, reinterpret_cast<void*>(dtype_repr)},
+constexpr char kDTypeDoc[] = "The type of a tensor's elements, one object each: fuselet.float32 is dtype('float32').";
+PyType_Slot kDTypeSlots[] = {{Py_tp_doc, const_cast<char*>(kDTypeDoc)},
+                             {Py_tp_repr, reinterpret_cast<void*>(dtype_repr)},
                              {Py_tp_new, reinterpret_cast<void*>(dtype_new)},
                              {Py_tp_getset, kDTypeProperties},
                              {Py_tp_methods, kDTypeMethods},
@@ -111,7 +113,11 @@ PyGetSetDef kDeviceProperties[] = {{"type", device_type, nullptr, "'cpu' or 'cud
                                    {"index", device_index, nullptr, "None on the CPU", nullptr},
                                    {nullptr, nullptr, nullptr, nullptr, nullptr}};
 PyMethodDef kDeviceMethods[] = {{"__reduce__", device_reduce, METH_NOARGS, nullptr}, {nullptr, nullptr, 0, nullptr}};
-PyType_Slot kDeviceSlots[] = {{Py_tp_repr, reinterpret_cast<void*>(device_repr)},
+constexpr char kDeviceDoc[] =
+    "Where a tensor's memory lies: device('cpu'), device('cuda', 1) or device('cuda:1'). 'cuda' alone is the thread's "
+    "current device, whose number it has at once. RuntimeError for another text or number.";
+PyType_Slot kDeviceSlots[] = {{Py_tp_doc, const_cast<char*>(kDeviceDoc)},
+                              {Py_tp_repr, reinterpret_cast<void*>(device_repr)},
                               {Py_tp_str, reinterpret_cast<void*>(device_str)},
                               {Py_tp_hash, reinterpret_cast<void*>(device_hash)},
                               {Py_tp_richcompare, reinterpret_cast<void*>(device_compare)},

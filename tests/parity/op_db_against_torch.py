@@ -4,12 +4,14 @@ tolerances of torch.testing.assert_close, for every operator that both have.
 Needs PyTorch. Prints a line an operator and dtype, and the totals; --out writes one JSON object a line, --table a
 Markdown table by operator. Exits with 1 if less than 98 % of the samples agree.
 
-op_db_against_torch.py [--device cpu|cuda] [--dtype float32|float64|both] [--samples N] [--out F] [--table F] [NAME…]
+op_db_against_torch.py [--device cpu|cuda] [--dtype float32|float64|both|float16|bfloat16] [--samples N] [--jobs N] [--out F] [--table F] [NAME…]
 """
 
 import argparse
 import collections
+import concurrent.futures
 import json
+import multiprocessing
 import sys
 import warnings
 
@@ -43,7 +45,8 @@ def counterpart(name):
     try:
         for part in name.split("."):
             at = getattr(at, part)
-        return at if callable(at) else None
+        if callable(at):
+            return at
     except (AttributeError, NotImplementedError):
         pass
     method = None if "." in name else getattr(fl.Tensor, name, None)
@@ -138,10 +141,39 @@ class Comparison:
 
 
 def chosen(names):
-    for op in op_db:
-        if op.name.startswith(ELSEWHERE) or (names and op.name not in names):
-            continue
-        yield op
+    """Places in op_db."""
+    return [i for i, op in enumerate(op_db)
+            if not op.name.startswith(ELSEWHERE) and (not names or op.name in names)]
+
+
+def rows_of(place, device, dtype_names, limit):
+    """One row a dtype; none where fuselet has no such operator."""
+    warnings.filterwarnings("ignore")
+    op = op_db[place]
+    rows = []
+    for name in dtype_names if counterpart(op.name) is not None else ():
+        dtype = getattr(torch, name)
+        if dtype in op.dtypes:
+            counts, reasons = Comparison(device, dtype).operator(op, limit)
+            rows.append({"op": op.name, "variant": op.variant_test_name, "dtype": name, "device": device,
+                         "counts": dict(counts), "reasons": dict(reasons)})
+    return rows
+
+
+def all_rows(places, jobs, *how):
+    """The rows of each place, in order, by `jobs` processes."""
+    if jobs == 1:
+        yield from (rows_of(place, *how) for place in places)
+        return
+    with concurrent.futures.ProcessPoolExecutor(jobs, multiprocessing.get_context("spawn")) as pool:
+        yield from pool.map(rows_of, places, *([x] * len(places) for x in how))
+
+
+def print_row(row):
+    print(f"{row['op']} {row['variant']} {row['dtype']}: {row['counts']}", flush=True)
+    for reason, times in collections.Counter(row["reasons"]).most_common(4):
+        if not reason.startswith("skipped"):
+            print(f"    {times} x {reason}", flush=True)
 
 
 def write_table(path, rows):
@@ -164,32 +196,23 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("names", nargs="*", help="operators by op_db's names; all if left out")
     parser.add_argument("--device", default="cpu")
-    parser.add_argument("--dtype", default="both", choices=["float32", "float64", "both"])
+    parser.add_argument("--dtype", default="both", choices=["float32", "float64", "both", "float16", "bfloat16"])
     parser.add_argument("--samples", type=int, default=40, help="at most this many an operator and dtype")
+    parser.add_argument("--jobs", type=int, default=1, help="processes")
     parser.add_argument("--out")
     parser.add_argument("--table")
     parser.add_argument("--quiet", action="store_true", help="lines for operators with misses only")
     options = parser.parse_args()
-    warnings.filterwarnings("ignore")
-    dtypes = [torch.float32, torch.float64] if options.dtype == "both" else [getattr(torch, options.dtype)]
-    rows, total, absent = [], collections.Counter(), set()
-    for op in chosen(options.names):
-        if counterpart(op.name) is None:
-            absent.add(op.name)
-            continue
-        for dtype in dtypes:
-            if dtype not in op.dtypes:
-                continue
-            counts, reasons = Comparison(options.device, dtype).operator(op, options.samples)
-            total.update(counts)
-            rows.append({"op": op.name, "variant": op.variant_test_name, "dtype": str(dtype)[6:],
-                         "device": options.device, "counts": dict(counts), "reasons": dict(reasons)})
-            missed = counts["disagree"] + counts["refused"]
-            if missed or not options.quiet:
-                print(f"{op.name} {op.variant_test_name} {str(dtype)[6:]}: {dict(counts)}", flush=True)
-            for reason, times in reasons.most_common(4):
-                if not reason.startswith("skipped"):
-                    print(f"    {times} x {reason}", flush=True)
+    dtypes = ["float32", "float64"] if options.dtype == "both" else [options.dtype]
+    places = chosen(options.names)
+    rows, total = [], collections.Counter()
+    absent = {op_db[i].name for i in places if counterpart(op_db[i].name) is None}
+    for found in all_rows(places, options.jobs, options.device, dtypes, options.samples):
+        for row in found:
+            rows.append(row)
+            total.update(row["counts"])
+            if not options.quiet or {"disagree", "refused"} & row["counts"].keys():
+                print_row(row)
     if options.out:
         with open(options.out, "w") as f:
             for row in rows:

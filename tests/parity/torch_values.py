@@ -10,7 +10,8 @@ DTYPES = {getattr(torch, name): getattr(fl, name)
           if hasattr(fl, name)}
 
 # PyTorch's own defaults: torch.testing.assert_close. Relative, absolute.
-TOLERANCES = {torch.float32: (1.3e-6, 1e-5), torch.float64: (1e-7, 1e-7)}
+TOLERANCES = {torch.float32: (1.3e-6, 1e-5), torch.float64: (1e-7, 1e-7), torch.float16: (1e-3, 1e-5),
+              torch.bfloat16: (1.6e-2, 1e-5)}
 
 
 class NoCounterpart(Exception):
@@ -46,8 +47,8 @@ def tensor_to_fuselet(t, device):
     plain = t.detach()
     span = 0 if plain.numel() == 0 else 1 + sum((n - 1) * s for n, s in zip(plain.shape, plain.stride()))
     flat = plain.as_strided((span,), (1,)).clone()
-    if flat.dtype == torch.bfloat16:
-        base = fl.tensor(flat.float().numpy()).to(fl.bfloat16)
+    if flat.dtype in (torch.bfloat16, torch.float16):
+        base = fl.tensor(flat.float().numpy()).to(DTYPES[flat.dtype])
     else:
         base = fl.tensor(flat.numpy())
     result = base.to(device).as_strided(tuple(plain.shape), plain.stride()) if span else base.to(device).reshape(plain.shape)

@@ -10,7 +10,10 @@ BASE = np.arange(24, dtype=np.float32).reshape(2, 3, 4)
 CASES = [0, -1, (1, 2), (1, 2, 3), slice(None), slice(1, 2), (slice(None), slice(0, 3, 2)), (Ellipsis, 0), (0, Ellipsis),
          (None, 0), (slice(None), None, 1), (Ellipsis, None), (slice(None), -1, slice(1, -1)), (slice(5, 9),),
          ([0, 1, 0],), (slice(None), [2, 0]), (0, [1, 1]), ([1, 0], [2, -1]), (slice(None), [0, 2], [1, 3]),
-         (slice(None), slice(None), [[0, 1], [2, -1]])]
+         (slice(None), slice(None), [[0, 1], [2, -1]]), ([1, 0, 1], slice(None), [0, 3, 3]), (slice(1, 2), [[0], [2]], [1, -1]),
+         ([1], Ellipsis, None, [2, 1]), (slice(None, None, 2), slice(2, None, 3), slice(-3, None)), (Ellipsis, [True, False, True, True]),
+         (slice(None), [[True, False, False, True], [False] * 4, [True, True, False, False]]), (BASE > 5,), (BASE[:, :, 0] > 5,),
+         (BASE[:, 0, 0] > 5, slice(None), 1), (slice(None), BASE[0, :, 0] > 3, [0]), (BASE > 99,), (range(2), 1), (True,), ([],)]
 
 
 @pytest.mark.parametrize("index", CASES, ids=str)
@@ -57,8 +60,16 @@ def test_errors():
         t[0, 0, 0]
     with pytest.raises(IndexError, match="index 5 is out of range for dimension 1 of size 3"):
         t[:, [5]]
-    with pytest.raises(NotImplementedError, match="where"):
-        t[t > 0]
+    with pytest.raises(IndexError, match=r"the mask has shape \[3\] but the tensor has shape \[2, 3\]"):
+        t[fl.tensor([True, False, True])]
+    with pytest.raises(IndexError, match="integer dtype"):
+        t[fl.tensor([0.5])]
+    with pytest.raises(IndexError, match="uint8"):
+        t[fl.tensor([1, 0], dtype=fl.uint8)]
+    with pytest.raises(IndexError, match="index 2 is out of range for dimension 0 of size 2"):
+        t[[0, 2], [1, 1]]
+    with pytest.raises(RuntimeError, match=r"\[3\]"):
+        t[[0, 1], [1, 1]] = fl.zeros(3)
     with pytest.raises(RuntimeError, match="positive"):
         t[::-1]
     with pytest.raises(TypeError):
@@ -71,6 +82,56 @@ def test_mask_assignment():
     assert t.tolist() == [[1, 0], [0, 4]]
     t[fl.tensor([True, False])] = 7
     assert t.tolist() == [[7, 7], [0, 4]]
+
+
+def test_mask_assignment_of_several_values():
+    t = fl.zeros(2, 3)
+    mask = fl.tensor([[True, False, True], [False, True, False]])
+    t[mask] = fl.tensor([1.0, 2.0, 3.0])
+    assert t.tolist() == [[1, 0, 2], [0, 3, 0]]
+    t[:, fl.tensor([True, False, True])] = fl.tensor([[7.0], [8.0]])
+    assert t.tolist() == [[7, 0, 7], [8, 3, 8]]
+    flags = fl.zeros(3, dtype=fl.bool)
+    flags[[0, 2]] = True
+    assert flags.tolist() == [True, False, True]
+    with pytest.raises(RuntimeError):
+        t[mask] = fl.zeros(2)
+
+
+def test_gradients_of_reading_and_writing():
+    x = fl.tensor(BASE, dtype=fl.float64, requires_grad=True)
+    for read in (lambda t: t[[1, 0, 1], :, [0, 3, 3]], lambda t: t[t.detach() > 5.5], lambda t: t[:, [[0], [2]], [1, -1]]):
+        fl.autograd.gradcheck(read, x)
+
+    def write(t, values):
+        out = t * 2
+        out[[1, 0], :, [0, 3]] = values
+        out[out.detach() > 40] = 1.5
+        return out
+
+    fl.autograd.gradcheck(write, (x, fl.tensor(BASE[:, :, 0] + 0.5, dtype=fl.float64, requires_grad=True)))
+
+
+def test_compiled_indexing():
+    """Reading and writing through index tensors that the function computes; the last of equal indices wins."""
+
+    def f(x, i, v):
+        y = x.clone()
+        y[i + 1] += 1
+        y[:, i] = v
+        y[x > 10] = -1.0
+        return y, x[i, i + 1], x[..., i % 2]
+
+    x, i, v = fl.tensor(BASE[0]), fl.tensor([1, 0, 1]), fl.tensor([1.0, 2.0, 3.0])
+    want = BASE[0].copy()
+    want[[2, 1]] += 1
+    want[:, [1, 0]] = [3, 2]
+    want[BASE[0] > 10] = -1
+    for run in (f, fl.compile(f)):
+        written, picked, columns = run(x, i, v)
+        np.testing.assert_array_equal(written.numpy(), want)
+        np.testing.assert_array_equal(picked.numpy(), BASE[0][[1, 0, 1], [2, 1, 2]])
+        np.testing.assert_array_equal(columns.numpy(), BASE[0][:, [1, 0, 1]])
 
 
 def test_duplicate_indices():

@@ -20,10 +20,14 @@ bool is_memory(const Statement& s) { return s.kind == Kind::Load || s.kind == Ki
 int choose_lanes(const kernel::Nest& nest) {
   const size_t last = nest.dims.size() - 1;
   size_t widest = 0;
+  bool draws_bits = false;
   for (const Statement& s : nest.body) {
-    if (!is_memory(s) || s.access.strides[last] != 1) continue;
-    widest = std::max(widest, size_of(s.dtype));
+    if (s.access.strides.size() <= last || s.access.strides[last] != 1) continue;
+    if (is_memory(s)) widest = std::max(widest, size_of(s.dtype));
+    draws_bits = draws_bits || (s.kind == Kind::Random && s.distribution == kernel::Distribution::Bernoulli);
   }
+  // One block of random bits decides 8 elements: rows are bound by arithmetic where two threads calculate it.
+  if (draws_bits && widest == 4 && nest.structure == kernel::Structure::Rows) return 8;
   return widest == 0 ? 1 : widest <= 2 ? 8 : 4;
 }
 
@@ -31,7 +35,9 @@ bool may_align(const kernel::Nest& nest, int lanes) {
   const size_t last = nest.dims.size() - 1;
   if (nest.dims[last] % lanes != 0) return false;
   for (const Statement& s : nest.body) {
-    if (!is_memory(s) || s.access.strides[last] != 1) continue;
+    const bool is_random = s.kind == Kind::Random;
+    if ((!is_memory(s) && !is_random) || s.access.strides[last] != 1) continue;
+    if (is_random && s.access.offset % lanes != 0) return false;
     for (size_t d = 0; d < last; ++d) {
       if (nest.dims[d] > 1 && s.access.strides[d] % lanes != 0) return false;
     }
@@ -255,11 +261,7 @@ void NestText::scalar_statement(int i) {
     case Kind::Random: {
       const std::string to = "drawn_" + std::to_string(i);
       line(std::string(held_type(s.dtype)) + " " + to + "[1];");
-      const std::string element = draw(i) + ", " + offset(i, false) + ", 1, ";
-      line(s.distribution == kernel::Distribution::Bernoulli
-               ? "kept_pack(" + element + threshold(i) + ", " + to + ");"
-               : (s.distribution == kernel::Distribution::Uniform ? "uniform_pack(" : "normal_pack(") + element + to +
-                     ");");
+      line(random_pack(i, offset(i, false) + ", 1", to));
       value = to + "[0]";
       break;
     }
@@ -342,6 +344,15 @@ std::string NestText::lane_value(int i) {
   }
 }
 
+std::string NestText::random_pack(int i, const std::string& elements, const std::string& to) {
+  const bool bernoulli = at(i).distribution == kernel::Distribution::Bernoulli;
+  const char* const pack = bernoulli                                             ? "kept_pack"
+                           : at(i).distribution == kernel::Distribution::Uniform ? "uniform_pack"
+                                                                                 : "normal_pack";
+  return std::string(pack) + "<kAligned>(" + draw(i) + ", " + elements + ", " + (bernoulli ? threshold(i) + ", " : "") +
+         to + ");";
+}
+
 void NestText::load_array(int i) {
   const Statement& s = at(i);
   const std::string array = "array_" + std::to_string(i), v = "[" + std::to_string(lanes_) + "]";
@@ -351,11 +362,7 @@ void NestText::load_array(int i) {
     const std::string width =
         step == 1 ? "1" : number("step_" + std::to_string(i) + "_" + std::to_string(last()), step);
     const std::string from = "(long)(" + offset(i, false) + ") + (long)first * " + width;
-    const std::string element = draw(i) + ", " + from + ", " + width + ", ";
-    line(s.distribution == kernel::Distribution::Bernoulli
-             ? "kept_pack(" + element + threshold(i) + ", " + array + ");"
-             : (s.distribution == kernel::Distribution::Uniform ? "uniform_pack(" : "normal_pack(") + element + array +
-                   ");" + note_text(s));
+    line(random_pack(i, from + ", " + width, array) + note_text(s));
     return;
   }
   std::string from = pointer(i, false);

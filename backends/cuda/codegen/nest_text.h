@@ -95,6 +95,8 @@ class NestText {
   std::string draw(int i);
   std::string constant(int i);
   std::string threshold(int i);
+  // The call that draws the random numbers of statement i; `elements`: the first one's number and the step.
+  std::string random_pack(int i, const std::string& elements, const std::string& to);
   std::string lane_value(int i);
   bool in_array(int i) const;
   bool steps_by_one(int i) const;

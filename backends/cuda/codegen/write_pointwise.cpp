@@ -52,6 +52,7 @@ std::vector<PhaseText> write_pointwise(NestText& t, const NestPlace& place) {
     t.unravel("row", outer);
   }
   t.line("const Index first = " + first + (t.lanes() > 1 ? " * " + std::to_string(t.lanes()) : "") + ";");
+  t.line("assume_in_row(first, n);");
   std::set<int> done;
   t.scalar_statements(~0u, &done);
   Pass pass;

@@ -42,7 +42,7 @@ extern "C" __global__ void kernel(const ViewArgs a) {
   if (at >= (Index)a.count) return;
   Sum result = (Sum)held(a.to[at]);
   take_in<0>(a, at, 0, result);
-  a.to[at] = stored<Element>(result);
+  a.to[at] = stored<Element>(convert<Element>(result));
 }
 )text";
 

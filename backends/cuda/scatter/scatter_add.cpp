@@ -7,28 +7,34 @@
 #include "backends/cuda/scatter/sorted_indices.h"
 #include "backends/cuda/temporaries.h"
 #include "backends/cuda/text_kernel.h"
+#include "core/ops/fold.h"
 
 namespace fuselet::cuda {
 namespace {
 
 // Letters: O and I are the sizes before and behind the scattered dimension, of L indices and D destinations.
 
-struct AddArgs {
+struct TakeArgs {
   unsigned long long keys = 0, source = 0, out = 0;
   int64_t count = 0, inner = 0, length = 0, padded = 0, size = 0, shift = 0;
   int64_t line_of_outer = 0, line_of_inner = 0;  // keys to skip for the next o, the next i
 };
 
-// A thread each (o, place among the sorted keys, i): the first key of a destination sums the run.
-constexpr const char* kAddRuns = R"text(
-struct AddArgs {
+// take(what is there, the element): what is there then.
+constexpr const char* kAdd = "formula::add(there, element)";
+constexpr const char* kReplace = "element";
+
+// A thread each (o, place among the sorted keys, i): the first key of a destination takes in the run.
+constexpr const char* kTakeRuns = R"text(
+__device__ __forceinline__ Sum take(Sum there, Sum element) { return TAKE; }
+struct TakeArgs {
   const unsigned long* keys;
   const Element* source;
   Element* out;
   long count, inner, length, padded, size, shift, line_of_outer, line_of_inner;
 };
 constexpr int kAhead = 8;  // loads in flight of a long run
-extern "C" __global__ void kernel(const AddArgs a) {
+extern "C" __global__ void kernel(const TakeArgs a) {
   const Index at = (Index)blockIdx.x * blockDim.x + threadIdx.x;
   if (at >= (Index)a.count) return;
   const Index inner = (Index)a.inner, length = (Index)a.length, size = (Index)a.size;
@@ -53,11 +59,11 @@ extern "C" __global__ void kernel(const AddArgs a) {
     }
 #pragma unroll
     for (int k = 0; k < kAhead; ++k) {
-      if (k < found) sum = formula::add(sum, values[k]);
+      if (k < found) sum = take(sum, values[k]);
     }
     if (found < kAhead) break;
   }
-  *to = stored<Element>(sum);
+  *to = stored<Element>(convert<Element>(sum));
 }
 )text";
 
@@ -73,8 +79,9 @@ Extents around(DimsView sizes, size_t dim) {
 }
 
 // out: (O, D, I) and source: (O, L, I), row-major; a line of keys for each (o, i), or one for all.
-void add_runs(const Tensor& out, const Tensor& source, const SortedIndices& sorted, Extents e, bool own_lines) {
-  AddArgs args;
+void take_runs(const Tensor& out, const Tensor& source, const SortedIndices& sorted, Extents e, bool own_lines,
+               const char* take) {
+  TakeArgs args;
   args.keys = address_of(sorted.keys), args.source = address_of(source), args.out = address_of(out);
   args.count = e.outer * sorted.length * e.inner, args.inner = e.inner;
   args.length = sorted.length, args.padded = sorted.padded, args.size = sorted.size, args.shift = sorted.shift;
@@ -85,7 +92,7 @@ void add_runs(const Tensor& out, const Tensor& source, const SortedIndices& sort
       kernel_source(
           {kValuesPrelude},
           {{"Element", fuselet::codegen::stored_type(dtype)}, {"Sum", sum_type(dtype)}, {"Index", index_type(reach)}},
-          kAddRuns),
+          concat("#define TAKE ", take, kTakeRuns)),
       args.count, args, out.device());
 }
 
@@ -113,9 +120,8 @@ size_t wrapped_dim(const Call& call, const Tensor& self) {
 // A 0-d tensor counts as one of a single element.
 int64_t extent(DimsView sizes, size_t dim) { return sizes.empty() ? 1 : sizes[dim].word(); }
 
-}  // namespace
-
-void scatter_add(const Call& call) {
+// self, dim, index and source as scatter_add has them.
+void scatter_by(const Call& call, const char* take) {
   const Tensor& out = call.outs[0];
   const Device device = out.device();
   const Tensor self = on_device(call.tensor(0), device), index = on_device(call.tensor(2), device);
@@ -135,12 +141,13 @@ void scatter_add(const Call& call) {
   if (!sizes.empty()) reached[dim] = self.sizes()[dim];
   const Tensor part = first_part(sums, reached);
   const Tensor part_sums = dense(part, out.dtype());
-  add_runs(part_sums, source, sorted, e, true);
+  take_runs(part_sums, source, sorted, e, true, take);
   copy_into(part, part_sums);
   copy_into(out, sums);
 }
 
-void index_add(const Call& call) {
+// self, dim, index and source as index_add has them.
+void index_by(const Call& call, const char* take) {
   const Tensor& out = call.outs[0];
   const Device device = out.device();
   const Tensor self = on_device(call.tensor(0), device), index = on_device(call.tensor(2), device);
@@ -150,8 +157,26 @@ void index_add(const Call& call) {
       sort_indices(dense(index, DType::Int64), length, extent(self.sizes(), dim), call.op->name);
   const Tensor source = dense_apart(on_device(call.tensor(3), device), out.dtype(), out);
   const Tensor sums = sums_of(out, self);
-  add_runs(sums, source, sorted, around(self.sizes(), dim), false);
+  take_runs(sums, source, sorted, around(self.sizes(), dim), false, take);
   copy_into(out, sums);
+}
+
+}  // namespace
+
+void scatter_add(const Call& call) { scatter_by(call, kAdd); }
+void scatter(const Call& call) { scatter_by(call, kReplace); }
+void index_add(const Call& call) { index_by(call, kAdd); }
+void index_copy(const Call& call) { index_by(call, kReplace); }
+
+void scatter_fold(const Call& call) {
+  switch (fold_of(call.text(4), call.op->name)) {
+    case Fold::Prod:
+      return scatter_by(call, "formula::mul(there, element)");
+    case Fold::Amax:
+      return scatter_by(call, "formula::maximum(there, element)");
+    case Fold::Amin:
+      return scatter_by(call, "formula::minimum(there, element)");
+  }
 }
 
 }  // namespace fuselet::cuda

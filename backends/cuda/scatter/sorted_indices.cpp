@@ -63,7 +63,7 @@ __device__ __forceinline__ void distances_in_tile(unsigned long* keys, int bits)
 }
 )text";
 
-// Makes the keys of a tile and sorts them in blocks of 2^step.
+// Makes the keys of a tile, or takes those that are there, and sorts them in blocks of 2^step.
 constexpr const char* kSortTiles = R"text(
 extern "C" __global__ void __launch_bounds__(256) kernel(const SortArgs a) {
   __shared__ unsigned long keys[kTile];
@@ -71,12 +71,16 @@ extern "C" __global__ void __launch_bounds__(256) kernel(const SortArgs a) {
   for (int i = threadIdx.x; i < kTile; i += blockDim.x) {
     const long line = (first + i) >> a.shift, position = (first + i) & ((1l << a.shift) - 1);
     unsigned long key = ~0ul;  // of no index
+#if FROM_KEYS
+    if (first + i < a.total) key = a.keys[first + i];
+#else
     if (first + i < a.total && position < a.length) {
       const long index = a.index[line * a.length + position], wrapped = index < 0 ? index + a.size : index;
       const bool inside = wrapped >= 0 && wrapped < a.size;
       if (!inside) report_failure(a.failed, a.code);
       key = (unsigned long)(inside ? wrapped : a.size) << a.shift | (unsigned long)position;
     }
+#endif
     keys[i] = key;
   }
   __syncthreads();
@@ -121,21 +125,41 @@ extern "C" __global__ void kernel(const SortArgs a) {
 )text";
 
 struct Texts {
-  std::string sort_tiles, merge_tiles, mirror, distance;
+  std::string sort_indices, sort_keys, merge_tiles, mirror, distance;
   Texts() {
     auto source = [](const std::string& body) { return kernel_source({kPlacesPrelude}, {}, kSortArgs + body); };
     const std::string steps = concat("#define TILE ", kTile, kTileSteps);
-    sort_tiles = source(steps + kSortTiles);
+    sort_indices = source("#define FROM_KEYS 0\n" + steps + kSortTiles);
+    sort_keys = source("#define FROM_KEYS 1\n" + steps + kSortTiles);
     merge_tiles = source(steps + kMergeTiles);
     mirror = source(kMirror);
     distance = source(kDistance);
   }
 };
 
+const Texts& texts() {
+  static const Texts& texts = *new Texts;
+  return texts;
+}
+
+// Lines of 2^args.shift keys, which `first_text` makes or finds.
+void sort_lines(const std::string& first_text, SortArgs args, Device device) {
+  const int64_t tiles = (args.total + kTile - 1) / kTile, tile_threads = tiles * kTextKernelThreads;
+  args.step = std::min<int64_t>(args.shift, kTileBits);
+  launch_text_kernel(first_text, tile_threads, args, device);
+  // From here on a line is a whole number of tiles.
+  for (int64_t bits = kTileBits + 1; bits <= args.shift; ++bits) {
+    args.step = bits;
+    launch_text_kernel(texts().mirror, args.total / 2, args, device);
+    for (args.step = bits - 2; args.step >= kTileBits; --args.step)
+      launch_text_kernel(texts().distance, args.total / 2, args, device);
+    launch_text_kernel(texts().merge_tiles, tile_threads, args, device);
+  }
+}
+
 }  // namespace
 
 SortedIndices sort_indices(const Tensor& index, int64_t length, int64_t size, const char* op) {
-  static const Texts& texts = *new Texts;
   const Device device = index.device();
   const int64_t lines = length == 0 ? 0 : index.numel() / length;
   SortedIndices sorted{{}, length, 1, 0, size};
@@ -149,18 +173,15 @@ SortedIndices sort_indices(const Tensor& index, int64_t length, int64_t size, co
   args.index = address_of(index), args.keys = address_of(sorted.keys);
   args.failed = reinterpret_cast<uintptr_t>(failure_cell(device.index));
   args.code = failure_code(concat(op, ": an index is out of range for a dimension of size ", size));
-  const int64_t tiles = (args.total + kTile - 1) / kTile, tile_threads = tiles * kTextKernelThreads;
-  args.step = std::min(sorted.shift, kTileBits);
-  launch_text_kernel(texts.sort_tiles, tile_threads, args, device);
-  // From here on a line is a whole number of tiles.
-  for (int bits = kTileBits + 1; bits <= sorted.shift; ++bits) {
-    args.step = bits;
-    launch_text_kernel(texts.mirror, args.total / 2, args, device);
-    for (args.step = bits - 2; args.step >= kTileBits; --args.step)
-      launch_text_kernel(texts.distance, args.total / 2, args, device);
-    launch_text_kernel(texts.merge_tiles, tile_threads, args, device);
-  }
+  sort_lines(texts().sort_indices, args, device);
   return sorted;
+}
+
+void sort_keys(const Tensor& keys, int shift) {
+  if (keys.numel() == 0) return;
+  SortArgs args;
+  args.total = keys.numel(), args.shift = shift, args.keys = address_of(keys);
+  sort_lines(texts().sort_keys, args, keys.device());
 }
 
 }  // namespace fuselet::cuda

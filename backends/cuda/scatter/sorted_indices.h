@@ -19,4 +19,7 @@ struct SortedIndices {
 // index: int64, row-major, lines of `length`, each index of [-size, size). `op` goes into the error's text.
 SortedIndices sort_indices(const Tensor& index, int64_t length, int64_t size, const char* op);
 
+// Sorts lines of 2^shift keys in place, as unsigned words. keys: int64, row-major, a whole number of lines.
+void sort_keys(const Tensor& keys, int shift);
+
 }  // namespace fuselet::cuda

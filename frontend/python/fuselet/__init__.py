@@ -13,6 +13,11 @@ for _name in dir(_C.functions):
     if not _name.startswith("_"):
         globals()[_name] = getattr(_C.functions, _name)
 from .composed import *  # noqa: F403
+from .shaping import *  # noqa: F403
+from .diagonals import *  # noqa: F403
+from .selecting import *  # noqa: F403
+from .ordering import *  # noqa: F403
+from .contracting import *  # noqa: F403
 from .making import (arange, as_tensor, bernoulli, empty, empty_like, eye, from_dlpack, from_numpy, full,
                      full_like, linspace, meshgrid, multinomial, normal, ones, ones_like, rand, rand_like,
                      randint, randint_like, randn, randn_like, randperm, scalar_tensor, tensor, zeros, zeros_like)

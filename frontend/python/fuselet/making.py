@@ -6,6 +6,7 @@ import math
 
 from . import _C, composed
 from .grad_mode import no_grad
+from .shaping import _grid
 from .tensor_class import Tensor, _device, _dtype
 
 _F = _C.functions
@@ -207,9 +208,9 @@ def scalar_tensor(value, *, dtype=None, device=None):
 
 
 def meshgrid(*tensors, indexing="ij"):
+    """Vectors of sizes N1, N2, … as tensors of shape (N1, N2, …), each repeated along the others' dimensions; 'xy' has the
+    first two dimensions exchanged."""
     tensors = tensors[0] if len(tensors) == 1 and not isinstance(tensors[0], Tensor) else tensors
-    if indexing != "ij":
-        raise NotImplementedError("meshgrid: only indexing='ij'")
-    sizes = [t.numel() for t in tensors]
-    views = [t.reshape([-1 if d == i else 1 for d in range(len(sizes))]) for i, t in enumerate(tensors)]
-    return tuple(v.expand(sizes) for v in views)
+    if indexing not in ("ij", "xy"):
+        raise RuntimeError(f"meshgrid: indexing must be 'ij' or 'xy', got {indexing!r}")
+    return tuple(t.transpose(0, 1) if indexing == "xy" and t.dim() > 1 else t for t in _grid(tensors))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import builtins
 
-from . import _C, composed, constants, printing
+from . import _C, composed, constants, contracting, diagonals, ordering, printing, selecting, shaping
 from .tensor_attributes import TensorAttributes
 
 _F = _C.functions
@@ -16,6 +16,7 @@ class Size(tuple):
     __slots__ = ()
 
     def numel(self):
+        """The number of elements of a tensor of this shape."""
         n = 1
         for size in self:
             n *= size
@@ -225,36 +226,47 @@ class Tensor(TensorAttributes, _C.TensorBase):
         return self.clone() if copy else self
 
     def type(self, dtype=None):
+        """"fuselet.float32" and the like; with a dtype, to(dtype)."""
         return f"fuselet.{self.dtype.name}" if dtype is None else self.to(dtype)
 
     def type_as(self, other):
+        """to() the dtype of other."""
         return self.to(other.dtype)
 
     def float(self):
+        """to(float32)."""
         return self.to(_C.float32)
 
     def double(self):
+        """to(float64)."""
         return self.to(_C.float64)
 
     def half(self):
+        """to(float16)."""
         return self.to(_C.float16)
 
     def bfloat16(self):
+        """to(bfloat16)."""
         return self.to(_C.bfloat16)
 
     def int(self):
+        """to(int32): floats truncate and saturate, NaN gives 0."""
         return self.to(_C.int32)
 
     def long(self):
+        """to(int64): floats truncate and saturate, NaN gives 0."""
         return self.to(_C.int64)
 
     def byte(self):
+        """to(uint8): floats truncate and saturate, NaN gives 0."""
         return self.to(_C.uint8)
 
     def bool(self):
+        """to(bool): whether an element is nonzero."""
         return self.to(_C.bool)
 
     def cpu(self):
+        """The tensor in host memory; itself where it is there."""
         return self.to("cpu")
 
     def cuda(self, device=None, non_blocking=False):
@@ -293,9 +305,11 @@ class Tensor(TensorAttributes, _C.TensorBase):
         return _C.TensorBase.view(self, *shape, **named)
 
     def view_as(self, other):
+        """view() with the shape of other."""
         return self.view(other.shape)
 
     def reshape_as(self, other):
+        """reshape() with the shape of other."""
         return self.reshape(other.shape)
 
     # ---- autograd
@@ -326,41 +340,52 @@ class Tensor(TensorAttributes, _C.TensorBase):
         return _C.TensorBase.copy_(self, source)
 
     def fill_(self, value):
+        """Writes a number, or a tensor that broadcasts, to every element."""
         return self.copy_(value)
 
     def zero_(self):
+        """Writes 0 to every element."""
         return self.copy_(0)
 
     def normal_(self, mean=0.0, std=1.0, *, generator=None):
+        """Writes normal numbers, without recording; one draw of the generator."""
         with _no_grad():
             return self.copy_(_F.randn(self.shape, dtype=_drawn(self), device=self.device, generator=generator) * std + mean)
 
     def uniform_(self, low=0.0, high=1.0, *, generator=None):
+        """Writes uniform numbers of [low, high), without recording; one draw of the generator."""
         with _no_grad():
             return self.copy_(_F.rand(self.shape, dtype=_drawn(self), device=self.device, generator=generator) * (high - low) + low)
 
     def bernoulli_(self, p=0.5, *, generator=None):
+        """Writes 1 with probability p, else 0, without recording; one draw of the generator."""
         with _no_grad():
             return self.copy_((_F.rand(self.shape, device=self.device, generator=generator) < p).to(self.dtype))
 
     def set_(self, source):
+        """Takes over the memory, shape and dtype of source, as assigning `.data` does."""
         self.data = source
         return self
 
     # ---- new tensors like this one
     def new_zeros(self, *size, dtype=None, device=None, requires_grad=False):
+        """Zeros of this dtype and device."""
         return _F.zeros(*size, dtype=dtype or self.dtype, device=device or self.device, requires_grad=requires_grad)
 
     def new_ones(self, *size, dtype=None, device=None, requires_grad=False):
+        """Ones of this dtype and device."""
         return _F.ones(*size, dtype=dtype or self.dtype, device=device or self.device, requires_grad=requires_grad)
 
     def new_empty(self, *size, dtype=None, device=None, requires_grad=False):
+        """A tensor of this dtype and device with whatever the memory holds."""
         return _F.empty(*size, dtype=dtype or self.dtype, device=device or self.device, requires_grad=requires_grad)
 
     def new_full(self, size, fill_value, dtype=None, device=None, requires_grad=False):
+        """A tensor of this dtype and device filled with a number."""
         return _F.full(size, fill_value, dtype=dtype or self.dtype, device=device or self.device, requires_grad=requires_grad)
 
     def new_tensor(self, data, dtype=None, device=None, requires_grad=False):
+        """tensor(data), of this dtype and device."""
         from .making import tensor
 
         return tensor(data, dtype=dtype or self.dtype, device=device or self.device, requires_grad=requires_grad)
@@ -370,13 +395,13 @@ class Tensor(TensorAttributes, _C.TensorBase):
         return bool((self == value).to(_C.int32).amax().item()) if self.numel() else False
 
     def __reversed__(self):
-        return composed.flip(self, [0])
+        return shaping.flip(self, 0)
 
     # The whole of the extension's iteration is __getitem__ until IndexError; this one knows the end.
     def __iter__(self):
         if self.dim() == 0:
             raise TypeError("a 0-d tensor cannot be iterated over")
-        return iter(composed.unbind(self))
+        return iter(shaping.unbind(self))
 
 
 class UnsignedBits:
@@ -392,11 +417,14 @@ class UnsignedBits:
 uint16 = UnsignedBits()
 
 # Functions of tensors that are methods as well.
-for _name in ("absolute addcdiv addcmul all allclose any argmin argsort chunk clip count_nonzero divide dot equal flip floor_divide "
-              "index_put_ isclose isfinite isinf lerp log10 log2 logsumexp max min movedim multiply negative norm "
-              "outer remainder repeat roll sort split squeeze std subtract swapaxes tan tile topk tril triu true_divide unbind "
-              "unflatten var").split():
+for _name in ("absolute addcdiv addcmul all allclose any argmin clip count_nonzero divide equal floor_divide "
+              "isclose isfinite isinf lerp log10 log2 logsumexp max min multiply negative norm remainder squeeze "
+              "std subtract tan true_divide var").split():
     setattr(Tensor, _name, getattr(composed, _name))
+
+for _module in (shaping, diagonals, selecting, ordering, contracting):
+    for _name in _module.METHODS:
+        setattr(Tensor, _name, getattr(_module, _name))
 
 
 def _where(self, condition, other):

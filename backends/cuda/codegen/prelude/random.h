@@ -1,5 +1,5 @@
 // The random values of V neighbouring elements of a draw: those of core/random_values.h. Generated units paste it.
-// `step`: how far apart their element numbers are.
+// `step`: how far apart their element numbers are. kAligned: `first` is a multiple of V.
 #pragma once
 
 #include "backends/cuda/codegen/prelude/values.h"
@@ -11,9 +11,9 @@ struct Draw {
   unsigned long seed, number;
 };
 
-template <class H, int V>
+template <bool kAligned, class H, int V>
 FUSELET_FN void uniform_pack(Draw draw, long first, long step, H (&to)[V]) {
-  if (V % 4 == 0 && step == 1 && first % 4 == 0) {
+  if (V % 4 == 0 && step == 1 && (kAligned || first % 4 == 0)) {
 #pragma unroll
     for (int b = 0; b < V / 4; ++b) {
       const philox::Words<unsigned> block = philox::random_block(draw.seed, draw.number, first / 4 + b);
@@ -49,9 +49,9 @@ FUSELET_FN H normal_one(Draw draw, unsigned long element) {
     return philox::normal_float(draw.seed, draw.number, element);
   }
 }
-template <class H, int V>
+template <bool kAligned, class H, int V>
 FUSELET_FN void normal_pack(Draw draw, long first, long step, H (&to)[V]) {
-  if (V % 4 == 0 && step == 1 && first % 4 == 0) {
+  if (V % 4 == 0 && step == 1 && (kAligned || first % 4 == 0)) {
 #pragma unroll
     for (int b = 0; b < V / 4; ++b) {
       const philox::Words<unsigned> block = philox::random_block(draw.seed, draw.number, first / 4 + b);
@@ -73,9 +73,9 @@ FUSELET_FN void normal_pack(Draw draw, long first, long step, H (&to)[V]) {
 }
 
 // True iff kept: halfword < threshold.
-template <int V>
+template <bool kAligned, int V>
 FUSELET_FN void kept_pack(Draw draw, long first, long step, unsigned threshold, bool (&to)[V]) {
-  if (V % 4 == 0 && step == 1 && first % V == 0 && V <= 8) {
+  if (V % 4 == 0 && V <= 8 && step == 1 && (kAligned || first % V == 0)) {
     const philox::Words<unsigned> block = philox::random_block(draw.seed, draw.number, first / 8);
 #pragma unroll
     for (int v = 0; v < V; v += 2) {

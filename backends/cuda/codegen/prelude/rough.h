@@ -1,7 +1,7 @@
 // A float whose formulas may be off by 2^-10 of their value: for results that are rounded to 16 bits. Every formula of
 // core/formulas takes it as its V; division, exp, tanh and square roots are then the device's approximate instructions,
-// good to 2^-10 for tanh and to about 2^-21 else. Generated units paste it. The simulated device calculates them in
-// full.
+// good to 2^-10 for tanh and to about 2^-21 else, with 0 for results of exp and 1 / x below 2^-126. Generated units
+// paste it. The simulated device calculates them in full.
 #pragma once
 
 #include "backends/cuda/codegen/prelude/values.h"
@@ -22,15 +22,9 @@ template <>
 struct LaneTraits<Rough> : ScalarTraits<float, int, unsigned> {};
 
 #ifdef FUSELET_SIM
-FUSELET_FN float approximate_exp2(float x) { return exp2f(x); }
 FUSELET_FN float approximate_tanh(float x) { return tanhf(x); }
 FUSELET_FN float approximate_sqrt(float x) { return sqrtf(x); }
 #else
-FUSELET_FN float approximate_exp2(float x) {
-  float y;
-  asm("ex2.approx.f32 %0, %1;" : "=f"(y) : "f"(x));
-  return y;
-}
 FUSELET_FN float approximate_tanh(float x) {
   float y;
   asm("tanh.approx.f32 %0, %1;" : "=f"(y) : "f"(x));
@@ -73,8 +67,5 @@ FUSELET_FN ScaledExp<Rough> scaled_exp(Rough x, Low... x_low) {
   return scaled_exp_within(x, x_low...);
 }
 FUSELET_FN Rough times_power_of_two(Rough x, Rough) { return x; }
-
-// sigmoid(w) = (1 + tanh(w / 2)) / 2 loses the lower tail; this keeps it: e^-w may be infinite, and its reciprocal 0.
-FUSELET_FN Rough sigmoid(Rough x) { return approximate_reciprocal(1.0f + exp(-x).value); }
 
 }  // namespace fuselet::formula

@@ -49,7 +49,16 @@ FUSELET_FN float widen(float16 x) {
   return result;
 #endif
 }
-FUSELET_FN float widen(bfloat16 x) { return to_float(x); }
+FUSELET_FN float widen(bfloat16 x) {
+#ifdef FUSELET_SIM
+  return to_float(x);
+#else
+  // Half of a register to the upper half of another: of a shift and a mask the compiler makes two instructions.
+  float result;
+  asm("mov.b32 %0, {%1, %2};" : "=f"(result) : "h"((unsigned short)0), "h"(x.bits));
+  return result;
+#endif
+}
 FUSELET_FN float16 narrow_to_float16(float x) {
 #ifdef FUSELET_SIM
   return to_float16(x);
@@ -59,13 +68,14 @@ FUSELET_FN float16 narrow_to_float16(float x) {
   return result;
 #endif
 }
-FUSELET_FN bfloat16 narrow_to_bfloat16(float x) {
+// x rounded to a bfloat16, as a float: the instruction that converts a pair, the other of which is 0.
+FUSELET_FN float rounded_to_bfloat16(float x) {
 #ifdef FUSELET_SIM
-  return to_bfloat16(x);
+  return to_float(to_bfloat16(x));
 #else
-  bfloat16 result;
-  asm("cvt.rn.bf16.f32 %0, %1;" : "=h"(result.bits) : "f"(x));
-  return result;
+  unsigned pair;
+  asm("cvt.rn.bf16x2.f32 %0, %1, %2;" : "=r"(pair) : "f"(x), "f"(0.0f));
+  return formula::from_bits<float>(pair);
 #endif
 }
 
@@ -77,13 +87,13 @@ FUSELET_FN Held<T> held(T x) {
     return x;
 }
 
-// A held value as an element of T that holds it exactly.
+// A held value as an element of T that holds it exactly: one that `convert` has rounded.
 template <class T, class H>
 FUSELET_FN T stored(H x) {
   if constexpr (kSame<T, float16>)
     return narrow_to_float16(x);
   else if constexpr (kSame<T, bfloat16>)
-    return narrow_to_bfloat16(x);
+    return bfloat16{(unsigned short)(formula::to_bits(x) >> 16)};
   else
     return (T)x;
 }
@@ -92,8 +102,10 @@ FUSELET_FN T stored(H x) {
 template <class T, class H>
 FUSELET_FN Held<T> convert(H x) {
   if constexpr (kSame<T, float16> || kSame<T, bfloat16>) {
-    if constexpr (kSame<H, float>) {
-      return held(stored<T>(x));
+    if constexpr (kSame<H, float> && kSame<T, bfloat16>) {
+      return rounded_to_bfloat16(x);
+    } else if constexpr (kSame<H, float>) {
+      return widen(narrow_to_float16(x));
     } else if constexpr (kSame<H, bool>) {
       return x ? 1.0f : 0.0f;
     } else if constexpr (kSame<H, long>) {

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 
-from .. import _C, composed
+from .. import _C, diagonals
 from ..making import empty, ones, zeros
 from . import functional as F
 from . import init
@@ -102,7 +102,7 @@ class MultiheadAttention(Module):
         n, h, t, _ = q.shape
         s, mask = k.size(2), None
         if causal:
-            attn_mask = composed.triu(ones(t, s, device=q.device), 1) != 0
+            attn_mask = diagonals.triu(ones(t, s, device=q.device), 1) != 0
         if attn_mask is not None:
             if tuple(attn_mask.shape) not in ((t, s), (n * h, t, s)):
                 raise RuntimeError(f"MultiheadAttention: attn_mask must have shape {[t, s]} or {[n * h, t, s]}, got {list(attn_mask.shape)}")

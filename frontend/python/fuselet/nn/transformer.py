@@ -9,7 +9,7 @@ from __future__ import annotations
 import copy
 import math
 
-from .. import composed
+from .. import diagonals
 from ..making import full
 from . import functional as F
 from . import init
@@ -155,4 +155,4 @@ class Transformer(Module):
     @staticmethod
     def generate_square_subsequent_mask(sz, device=None, dtype=None):
         """(sz, sz): -inf where a later position would be seen, else 0."""
-        return composed.triu(full([sz, sz], -math.inf, dtype=dtype, device=device), 1)
+        return diagonals.triu(full([sz, sz], -math.inf, dtype=dtype, device=device), 1)

@@ -1,0 +1,81 @@
+"""What the Python package shows its users: modules, and the names in them.
+
+A module is public if the package above it imports it by itself (`from . import nn`) under a name without underscore.
+A name of a public module is public if `__all__` lists it, or, without `__all__`, if it has no underscore and comes from
+the package. The reference and the test of docstrings go by this list.
+"""
+
+import __future__
+import ast
+import importlib
+import inspect
+import types
+from pathlib import Path
+
+PACKAGE = "fuselet"
+
+
+def submodules(module):
+    """Those that a package imports by themselves, in the order of their names."""
+    path = Path(module.__file__)
+    if path.name != "__init__.py":
+        return []
+    names = {alias.name for node in ast.walk(ast.parse(path.read_text()))
+             if isinstance(node, ast.ImportFrom) and node.module is None and node.level == 1
+             for alias in node.names if alias.asname in (None, alias.name)}
+    found = sorted(n for n in names if not n.startswith("_") and isinstance(getattr(module, n, None), types.ModuleType))
+    # A package that only holds others (utils holds data).
+    folders = sorted(p.parent.name for p in path.parent.glob("*/__init__.py") if p.parent.name not in found)
+    return found + [n for n in folders if isinstance(getattr(module, n, None), types.ModuleType)]
+
+
+def modules(name=PACKAGE):
+    """Names of all public modules, a package before what it holds."""
+    module = importlib.import_module(name)
+    out = [name]
+    for sub in submodules(module):
+        out += modules(f"{name}.{sub}")
+    return out
+
+
+def names(module_name):
+    """The public names of a module, sorted, without modules."""
+    module = importlib.import_module(module_name)
+    listed = getattr(module, "__all__", None)
+    found = [n for n in (listed or dir(module)) if not n.startswith("_")]
+    found = [n for n in found if not isinstance(getattr(module, n), (types.ModuleType, __future__._Feature))]
+    return sorted(n for n in found if listed or is_own(getattr(module, n), module))
+
+
+def is_own(value, module):
+    """Whether a module shows a value as its own: a package what comes from anywhere below it, any other module what it
+    defines or takes from the extension. Values without a home (numbers, texts) belong to whoever names them."""
+    home = getattr(value, "__module__", None)
+    if home is None:
+        return not isinstance(value, types.BuiltinFunctionType)
+    if home.split(".")[0] != PACKAGE:
+        return False
+    is_package = Path(module.__file__).name == "__init__.py"
+    return is_package or home == module.__name__ or home.startswith(f"{PACKAGE}._C")
+
+
+def members(owner):
+    """(name, value) of the public methods and properties that a class defines itself or takes from a private class."""
+    found = {}
+    for cls in reversed(owner.__mro__):
+        if cls is owner or (cls.__module__.split(".")[0] == PACKAGE and is_private(cls)):
+            found.update({n: v for n, v in vars(cls).items() if not n.startswith("_") and is_member(v)})
+    return sorted(found.items())
+
+
+def needs_doc(owner, name, value):
+    """Whether a member should say what it does: methods should, unless they override one that does."""
+    return inspect.isroutine(value) and not inspect.getdoc(getattr(owner, name))
+
+
+def is_private(cls):
+    return cls.__name__.startswith("_") or cls.__module__.startswith(f"{PACKAGE}._C") or cls.__name__ == "TensorBase"
+
+
+def is_member(value):
+    return isinstance(value, (staticmethod, classmethod)) or inspect.isroutine(value) or inspect.isdatadescriptor(value)
