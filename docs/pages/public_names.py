@@ -9,10 +9,12 @@ import __future__
 import ast
 import importlib
 import inspect
+import re
 import types
 from pathlib import Path
 
 PACKAGE = "fuselet"
+SIGNATURE = re.compile(r"\A\w+\(.*\)(?: -> .*)?(?:\n|\Z)")
 
 
 def parsed(module):
@@ -81,11 +83,16 @@ def members(owner):
     return sorted(found.items())
 
 
+def text_of(value):
+    """A docstring without the signature that the bindings write at its top."""
+    return SIGNATURE.sub("", inspect.getdoc(value) or "").strip()
+
+
 def needs_doc(owner, name, value):
     """Whether a member should say what it does: methods should, unless they override one that does or are what Python's
     own lists and dicts have."""
     known = hasattr(list, name) or hasattr(dict, name)
-    return inspect.isroutine(value) and not known and not inspect.getdoc(getattr(owner, name))
+    return inspect.isroutine(value) and not known and not text_of(getattr(owner, name))
 
 
 def is_private(cls):
