@@ -41,10 +41,12 @@ def is_tensor(obj):
 
 
 def is_floating_point(input):
+    """Whether the dtype of input is a floating one."""
     return input.is_floating_point()
 
 
 def numel(input):
+    """The number of elements."""
     return input.numel()
 
 

@@ -112,6 +112,7 @@ rand_like, randn_like = _like(_F.rand_like, rand), _like(_F.randn_like, randn)
 
 
 def empty_like(input, *, dtype=None, device=None, requires_grad=False):
+    """A tensor of the shape, dtype and device of input with whatever the memory holds."""
     return empty(input.shape, dtype=dtype or input.dtype, device=device or input.device, requires_grad=requires_grad)
 
 
@@ -124,6 +125,7 @@ def randint(low, high=None, size=None, *, dtype=None, device=None, generator=Non
 
 
 def randint_like(input, low, high=None, *, dtype=None, device=None):
+    """Integers of [low, high) in the shape, dtype and device of input; randint_like(input, high) counts from 0."""
     low, high = (0, low) if high is None else (low, high)
     return _F.randint(low, high, input.shape, dtype=dtype or input.dtype, device=device or input.device)
 
@@ -138,6 +140,7 @@ def randperm(n, *, generator=None, dtype=None, device=None):
 
 
 def normal(mean=0.0, std=1.0, size=None, *, generator=None, dtype=None, device=None):
+    """Normal numbers of the given mean and standard deviation: numbers, or tensors, of which size is the shape by default."""
     like = mean if isinstance(mean, Tensor) else std
     if isinstance(like, Tensor):
         device = like.device if device is None else device
@@ -202,6 +205,7 @@ def linspace(start, end, steps, *, dtype=None, device=None, requires_grad=False)
 
 
 def scalar_tensor(value, *, dtype=None, device=None, requires_grad=False):
+    """A 0-d tensor of a number."""
     return tensor(value, dtype=dtype or _C.get_default_dtype(), device=device, requires_grad=requires_grad)
 
 
