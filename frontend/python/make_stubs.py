@@ -15,7 +15,7 @@ HEADER = '''# Assembled by frontend/python/make_stubs.py; edit the sources, not 
 from collections.abc import Sequence
 from typing import Any
 
-from . import autograd as autograd, compiler as compiler, cuda as cuda, nn as nn, optim as optim, utils as utils
+from . import autograd as autograd, compiler as compiler, cuda as cuda, linalg as linalg, nn as nn, optim as optim, utils as utils
 from .grad_mode import (enable_grad as enable_grad, inference_mode as inference_mode, no_grad as no_grad,
                         set_grad_enabled as set_grad_enabled)
 from .number_limits import finfo as finfo, iinfo as iinfo
@@ -115,7 +115,7 @@ class Tensor:
 '''
 
 OPERATORS = ["add", "radd", "iadd", "sub", "rsub", "isub", "mul", "rmul", "imul", "truediv", "rtruediv", "itruediv", "floordiv",
-             "rfloordiv", "mod", "rmod", "pow", "rpow", "and", "or", "xor", "lt", "le", "gt", "ge"]
+             "rfloordiv", "ifloordiv", "mod", "rmod", "imod", "pow", "rpow", "and", "or", "xor", "lshift", "rshift", "lt", "le", "gt", "ge"]
 
 
 def parameters(function):
@@ -134,10 +134,10 @@ def functions_of(body, indent=""):
 
 def main(generated, package):
     generated, package = Path(generated) / "python", Path(package)
-    trees = {name: ast.parse((package / f"{name}.py").read_text()) for name in ("tensor_class", "composed", "making", "__init__")}
+    trees = {name: ast.parse((package / f"{name}.py").read_text()) for name in ("tensor_class", "composed", "reductions", "making", "__init__")}
     tensor = next(n for n in trees["tensor_class"].body if isinstance(n, ast.ClassDef) and n.name == "Tensor")
     by_hand = dict(functions_of(tensor.body, "    "))
-    composed = dict(functions_of(trees["composed"].body))
+    composed = {**dict(functions_of(trees["composed"].body)), **dict(functions_of(trees["reductions"].body))}
     methods = (generated / "tensor_methods.pyi").read_text().split("\n", 1)[1]
     functions = (generated / "operators.pyi").read_text().split("\n", 1)[1]
     plain = "".join(f"    def __{name}__(self, other: Any) -> Tensor: ...\n" for name in OPERATORS)

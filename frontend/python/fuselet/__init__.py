@@ -13,6 +13,7 @@ for _name in dir(_C.functions):
     if not _name.startswith("_"):
         globals()[_name] = getattr(_C.functions, _name)
 from .composed import *  # noqa: F403
+from .reductions import *  # noqa: F403
 from .making import (arange, as_tensor, bernoulli, empty, empty_like, eye, from_dlpack, from_numpy, full,
                      full_like, linspace, meshgrid, multinomial, normal, ones, ones_like, rand, rand_like,
                      randint, randint_like, randn, randn_like, randperm, scalar_tensor, tensor, zeros, zeros_like)
@@ -78,7 +79,7 @@ def get_float32_matmul_precision():
 
 _C._install_line_hook(_os.path.dirname(_os.path.abspath(__file__)) + _os.sep)
 
-from . import autograd, backends, compiler, cuda, nn, optim, utils  # noqa: E402
+from . import autograd, backends, compiler, cuda, linalg, nn, optim, utils  # noqa: E402
 from .compiling import compile  # noqa: E402
 from .saving import load, save  # noqa: E402
 
