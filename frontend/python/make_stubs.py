@@ -118,7 +118,7 @@ OPERATORS = ["add", "radd", "iadd", "sub", "rsub", "isub", "mul", "rmul", "imul"
              "rfloordiv", "mod", "rmod", "pow", "rpow", "and", "or", "xor", "lt", "le", "gt", "ge"]
 
 # Modules whose functions the package exports, beside composed.py.
-COMPOSED = ("shaping", "diagonals", "selecting", "ordering", "contracting", "einsum")
+COMPOSED = ("shaping", "joining", "diagonals", "selecting", "ordering", "contracting", "einsum")
 
 
 def parameters(function):

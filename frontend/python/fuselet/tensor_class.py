@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import builtins
 
-from . import _C, composed, constants, contracting, diagonals, ordering, printing, selecting, shaping
+from . import _C, composed, constants, contracting, diagonals, joining, ordering, printing, selecting, shaping
 from .tensor_attributes import TensorAttributes
 
 _F = _C.functions
@@ -376,7 +376,7 @@ class Tensor(TensorAttributes, _C.TensorBase):
     def __iter__(self):
         if self.dim() == 0:
             raise TypeError("a 0-d tensor cannot be iterated over")
-        return iter(shaping.unbind(self))
+        return iter(joining.unbind(self))
 
 
 class UnsignedBits:
@@ -397,7 +397,7 @@ for _name in ("absolute addcdiv addcmul all allclose any argmin clip count_nonze
               "std subtract tan true_divide var").split():
     setattr(Tensor, _name, getattr(composed, _name))
 
-for _module in (shaping, diagonals, selecting, ordering, contracting):
+for _module in (shaping, joining, diagonals, selecting, ordering, contracting):
     for _name in _module.METHODS:
         setattr(Tensor, _name, getattr(_module, _name))
 
