@@ -5,6 +5,9 @@
 # Sets JOBS (parallel compiles), PYTHON (the interpreter) and CLANG_FORMAT.
 
 PYTHON_MODULES=(pybind11 numpy safetensors tqdm pytest)
+DOCS_MODULES=(sphinx furo myst_parser)
+# Another major version may warn about what this one takes, and a warning fails the site.
+DOCS_PACKAGES=("sphinx>=8.2,<10" furo "myst-parser>=4,<6")
 
 # A compile of the heaviest files takes about 1.5 GB.
 job_count() {
@@ -117,6 +120,13 @@ setup_python() {
 pip_install() {
   echo "dev: installing $* into .venv" >&2
   "$PYTHON" -m pip install --quiet --disable-pip-version-check --retries 2 "$@" >&2
+}
+
+# What `./dev docs` needs besides.
+setup_docs() {
+  if python_has "${DOCS_MODULES[@]}"; then return 0; fi
+  [[ "${FUSELET_OFFLINE:-0}" != 1 ]] && pip_install "${DOCS_PACKAGES[@]}" ||
+    { echo "dev: docs needs ${DOCS_PACKAGES[*]}" >&2; exit 1; }
 }
 
 # CLANG_FORMAT: version 14 and no other, because versions format differently.

@@ -2,7 +2,7 @@
 
 from tools.checks.problem import Problem
 
-TOP_FOLDERS = ["core", "autograd", "compiler", "backends", "frontend", "tests", "examples", "tools"]
+TOP_FOLDERS = ["core", "autograd", "compiler", "backends", "frontend", "tests", "examples", "tools", "docs"]
 LIMIT_LINES = 40
 
 

@@ -337,7 +337,7 @@ def _rows(input, dim):
 def _on_device(numbers, device):
     import numpy
 
-    return _C._copy_of_array(numpy.ascontiguousarray(numbers.reshape(-1), dtype=numpy.int64)).to(device)
+    return _C._copy_of_array(numpy.ascontiguousarray(numbers.reshape(-1), dtype=numpy.int64), device)
 
 
 def _unique_slices(input, dim, return_inverse, return_counts):

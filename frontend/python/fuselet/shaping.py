@@ -241,7 +241,7 @@ def _entry_numbers(counts):
     numbers = counts.detach().cpu().numpy()
     if numbers.size and numbers.min() < 0:
         raise RuntimeError("repeat_interleave: counts must not be negative")
-    return _C._copy_of_array(numpy.repeat(numpy.arange(numbers.size, dtype=numpy.int64), numbers))
+    return _C._copy_of_array(numpy.repeat(numpy.arange(numbers.size, dtype=numpy.int64), numbers), counts.device)
 
 
 def _refuse_in_compiled_function(tensor, name):

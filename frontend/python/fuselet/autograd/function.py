@@ -103,6 +103,7 @@ class Function:
 
     @staticmethod
     def forward(ctx, *args, **kwargs):
+        """Calculates the outputs, without recording; a subclass defines it. ctx takes what backward needs."""
         raise NotImplementedError("a Function needs a static method forward(ctx, …)")
 
     @staticmethod
@@ -111,10 +112,12 @@ class Function:
 
     @staticmethod
     def backward(ctx, *grads):
+        """The gradients of the outputs to one gradient (or None) an argument of forward; a subclass defines it."""
         raise NotImplementedError("a Function needs a static method backward(ctx, *grads) to be differentiated")
 
     @classmethod
     def apply(cls, *args, **kwargs):
+        """Runs forward and puts its outputs on the tape."""
         ctx = FunctionContext()
         ctx._name = cls.__name__ + "Backward"
         ctx.needs_input_grad = tuple(isinstance(a, _Base) and a.requires_grad for a in args)

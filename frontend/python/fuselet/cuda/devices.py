@@ -99,6 +99,7 @@ def get_device_properties(device=None):
 
 
 def get_device_name(device=None):
+    """The device's name, as the driver gives it."""
     return get_device_properties(device).name
 
 

@@ -28,6 +28,7 @@ seed_all = seed
 
 
 def initial_seed():
+    """The default generator's seed."""
     return _C.default_generator.initial_seed()
 
 

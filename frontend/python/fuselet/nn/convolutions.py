@@ -50,6 +50,7 @@ class _ConvNd(Module):
         self.reset_parameters()
 
     def reset_parameters(self):
+        """Draws new initial values: weight and bias uniform in ±1/sqrt(weight.size(1) times the elements of a window)."""
         init.kaiming_uniform_(self.weight, a=math.sqrt(5))
         if self.bias is not None:
             bound = 1 / math.sqrt(self.weight.size(1) * math.prod(self.kernel_size))

@@ -30,6 +30,7 @@ class Module:
         object.__setattr__(self, "training", True)
 
     def forward(self, *inputs):
+        """What a call of the module does; a subclass defines it."""
         raise NotImplementedError(f"{type(self).__name__} has no forward()")
 
     def __call__(self, *args, **kwargs):

@@ -16,12 +16,14 @@ _F = _C.functions
 
 class _MomentOptimizer(TensorOptimizer):
     def first_moment(self, group, p, g):
+        """Takes g into the running mean of gradients, and returns that."""
         mean, beta = self.state_of(p, "exp_avg"), group["betas"][0]
         m = wide(mean) * beta + g * (1 - beta)
         write(mean, m)
         return m
 
     def second_moment(self, group, p, g):
+        """Takes g² into the running mean of squares, and returns that."""
         square, beta = self.state_of(p, "exp_avg_sq"), group["betas"][1]
         v = wide(square) * beta + g * g * (1 - beta)
         write(square, v)

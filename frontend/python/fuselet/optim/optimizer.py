@@ -78,6 +78,7 @@ class Optimizer:
         self.param_groups.append(ParameterGroup(options, self.cell_names))
 
     def check_options(self, options):
+        """ValueError for options of a group that are out of range."""
         try:
             # An optimizer of the user's own may have no learning rate.
             negative = float(options.get("lr", 0)) < 0

@@ -25,6 +25,7 @@ class ReduceLROnPlateau(LRScheduler):
         self._last_lr = self._rates()
 
     def is_better(self, value, best):
+        """Whether a value improves on the best one by more than the threshold."""
         margin = self.threshold * (best if self.threshold_mode == "rel" and math.isfinite(best) else 1.0)
         if not math.isfinite(best):
             margin = 0.0

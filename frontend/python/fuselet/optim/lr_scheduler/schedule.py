@@ -22,6 +22,7 @@ class LRScheduler:
         self.step()
 
     def get_lr(self):
+        """The groups' next rates, from the present ones; a subclass defines it."""
         raise NotImplementedError(f"{type(self).__name__} has no get_lr()")
 
     def _rates(self):
