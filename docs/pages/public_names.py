@@ -99,5 +99,10 @@ def is_private(cls):
     return cls.__name__.startswith("_") or cls.__module__.startswith(f"{PACKAGE}._C") or cls.__name__ == "TensorBase"
 
 
+def is_shown(base):
+    """Whether a class is worth naming as another's base."""
+    return base is not object and not is_private(base) and "pybind11" not in base.__name__
+
+
 def is_member(value):
     return isinstance(value, (staticmethod, classmethod)) or inspect.isroutine(value) or inspect.isdatadescriptor(value)

@@ -44,11 +44,11 @@ def function(module_name, name, value, rows):
 
 def member(class_name, owner, name, value, rows):
     """One method or property of a class."""
-    base = importlib.import_module("fuselet")._C.TensorBase
-    kind = value.__name__ if inspect.ismethoddescriptor(value) and hasattr(value, "__name__") else ""
-    if class_name == TENSOR and kind and getattr(owner, name) is getattr(base, kind, None):
+    extension = importlib.import_module("fuselet")._C
+    kind = getattr(value, "__name__", "")
+    if class_name == TENSOR and kind and value in (vars(extension.TensorBase).get(kind), getattr(extension.functions, kind, None)):
         row, in_place = rows.get(kind), rows.get(kind.removesuffix("_"))
-        if row and row.get("method"):
+        if row and not name.endswith("_"):
             return from_row("method", name, row, row.args[1:], result(row), row.doc)
         if kind.endswith("_") and in_place and in_place.in_place:
             doc = f"{in_place.name}(), written into self, which is returned."
@@ -62,7 +62,8 @@ def class_(module_name, name, value, rows, places):
     full = f"{module_name}.{name}"
     if places.setdefault(value, full) != full:
         return [f".. py:data:: {full}", "", f"   :py:class:`{places[value]}`.", ""]
-    out = [f".. autoclass:: {full}", "   :show-inheritance:", ""]
+    inherits = any(public_names.is_shown(base) for base in value.__bases__)
+    out = [f".. autoclass:: {full}", *(["   :show-inheritance:"] if inherits else []), ""]
     held = public_names.members(value)
     bare = [f"``{n}``" for n, v in held if not v.__doc__ and not inspect.isroutine(v)]
     if bare:
