@@ -14,6 +14,7 @@ const std::vector<DType> kAll = {DType::Float64, DType::Float32, DType::Float16,
                                  DType::Int32,   DType::Int8,    DType::UInt8,   DType::Bool};
 const std::vector<DType> kNumbers(kAll.begin(), kAll.end() - 1);
 const std::vector<DType> kFloats(kAll.begin(), kAll.begin() + 4);
+const std::vector<DType> kHalves(kAll.begin() + 2, kAll.begin() + 4);
 const std::vector<DType> kFloatsAndInts = {DType::Float64,  DType::Float32, DType::Float16,
                                            DType::BFloat16, DType::Int64,   DType::Int32};
 
@@ -29,11 +30,12 @@ const Exception kExceptions[] = {
     {"embedding_grad", kFloats}, {"as_strided_grad", kNumbers},
     {"matmul", kFloatsAndInts},  {"mm", kFloatsAndInts},
     {"bmm", kFloatsAndInts},     {"arange", kNumbers},
-    {"rand_like", kFloats},      {"randn_like", kFloats},
-    {"gelu", kFloats},           {"dropout", kFloats},
-    {"max_pool2d", kFloats},     {"layer_norm", kFloats},
-    {"cross_entropy", kFloats},  {"mse_loss", kFloats},
-    {"sum_to_size", kNumbers},   {"scatter_fold", kNumbers},
+    {"matmul_wide", kHalves},    {"rand_like", kFloats},
+    {"randn_like", kFloats},     {"gelu", kFloats},
+    {"dropout", kFloats},        {"max_pool2d", kFloats},
+    {"layer_norm", kFloats},     {"cross_entropy", kFloats},
+    {"mse_loss", kFloats},       {"sum_to_size", kNumbers},
+    {"scatter_fold", kNumbers},
 };
 
 const std::vector<DType>& dtypes_of_kind(OpKind kind) {

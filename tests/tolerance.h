@@ -35,6 +35,7 @@ inline constexpr ToleranceRow kTolerances[] = {
     {"var", 64, 16, "squares of differences with a rounded mean"},
     {"sum_to_size", 64, 4, "24 terms that cancel"},
     {"matmul", 256, 4, "up to 70 products of size 9 that cancel"},
+    {"matmul_wide", 256, 4, "as matmul"},
     {"addmm", 64, 4, "few products of size 9 that cancel"},
     {"linear", 64, 4, "few products of size 9 that cancel"},
     {"conv2d", 256, 4, "27 products of size 9 that cancel"},

@@ -30,6 +30,7 @@ struct Tables {
   Tables() {
     add(OpId::empty, [](const Call&) {});
     add(OpId::matmul, matmul);
+    add(OpId::matmul_wide, matmul);
     add(OpId::conv2d, conv2d);
     add(OpId::conv2d_input_grad, conv2d_input_grad);
     add(OpId::conv2d_weight_grad, conv2d_weight_grad);

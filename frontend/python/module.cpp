@@ -2,7 +2,7 @@
 #include <pybind11/pybind11.h>
 
 #include "backends/threads.h"
-#include "core/dispatch_state.h"
+#include "core/default_device.h"
 #include "core/host_cell.h"
 #include "core/nonzero.h"
 #include "core/ops/functions.h"
@@ -49,12 +49,14 @@ void add_cells(py::module_& m) {
 }
 
 void add_making(py::module_& m) {
-  m.def("_from_nested", [](const py::object& data, const py::object& dtype) {
+  m.def("_from_nested", [](const py::object& data, const py::object& dtype, const py::object& device) {
     std::optional<DType> type;
     if (!dtype.is_none()) type = unpack_dtype(dtype.ptr());
-    return tensor_from_nested(data.ptr(), type);
+    return tensor_from_nested(data.ptr(), type, unpack_device(device.ptr()));
   });
-  m.def("_copy_of_array", [](const py::object& array) { return tensor_from_array(array.ptr()); });
+  m.def("_copy_of_array", [](const py::object& array, const py::object& device) {
+    return tensor_from_array(array.ptr(), unpack_device(device.ptr()));
+  });
   m.def("_over_array", [](const py::object& array) { return tensor_over_array(array.ptr()); });
   m.def("_from_capsule", [](const py::object& capsule) { return from_capsule(capsule.ptr()); });
   m.def("_make_subclass", [](const py::object& cls, const Tensor& data, bool requires_grad) {
@@ -87,11 +89,16 @@ void add_settings(py::module_& m) {
         dispatch_state().default_dtype = t;
       },
       py::arg("t"), "Sets get_default_dtype(); RuntimeError for a dtype that is not floating.");
+  m.def("get_default_device", [] { return py::reinterpret_steal<py::object>(wrap_device(get_default_device())); });
+  m.def("set_default_device", [](const py::object& device) {
+    set_default_device(device.is_none() ? Device{} : unpack_device(device.ptr()));
+  });
+  // While the code of a compiled function runs.
+  m.def("_is_in_compiled_call", [] { return dispatch_state().compiled_call != nullptr; });
   m.def(
       "promote_types", [](DType a, DType b) { return promote(a, b); }, py::arg("type1"), py::arg("type2"),
       "The dtype in which two meet: the higher category, then the wider one; float32 for float16 with bfloat16, int32 "
-      "for "
-      "int8 with uint8.");
+      "for int8 with uint8.");
   m.def("set_float32_matmul_precision",
         [](const std::string& precision) { fuselet::set_float32_matmul_precision(precision); });
   m.def("get_float32_matmul_precision", [] { return std::string(name_of(fuselet::float32_matmul_precision())); });

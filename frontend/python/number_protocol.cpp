@@ -102,7 +102,8 @@ PyObject* floor_divide(PyObject* a, PyObject* b) {
     to_operand(b, args[1], numbers[1]);
     Operand x = args[0].tag == Arg::Tag::Tensor ? Operand(*args[0].tensor) : Operand(numbers[0]);
     Operand y = args[1].tag == Arg::Tag::Tensor ? Operand(*args[1].tensor) : Operand(numbers[1]);
-    Tensor wide_x = x.tensor() ? x.tensor()->cast(DType::Float64) : full({}, numbers[0], DType::Float64);
+    Tensor wide_x =
+        x.tensor() ? x.tensor()->cast(DType::Float64) : full({}, numbers[0], DType::Float64, y.tensor()->device());
     DType type = x.tensor() && y.tensor() ? promote(x.tensor()->dtype(), y.tensor()->dtype())
                  : x.tensor()             ? x.tensor()->dtype()
                                           : y.tensor()->dtype();

@@ -62,6 +62,34 @@ TEST_CASE("SGD: plain, decay, momentum, dampening, nesterov, maximize") {
   check_close(trajectory(maximize, p, {1}), {1.1});
 }
 
+TEST_CASE("RMSprop: plain, centered, momentum") {
+  Tensor p = parameter(1);
+  optim::RMSprop plain({p}, {.lr = 0.1, .alpha = 0.5, .eps = 0});
+  // v = 2, then 1.5: steps 2 / sqrt(2) and 1 / sqrt(1.5)
+  check_close(trajectory(plain, p, {2, 1}),
+              {1 - 0.2 / std::sqrt(2.0), 1 - 0.2 / std::sqrt(2.0) - 0.1 / std::sqrt(1.5)});
+  p = parameter(1);
+  optim::RMSprop centered({p}, {.lr = 0.1, .alpha = 0.5, .eps = 0, .centered = true});
+  check_close(trajectory(centered, p, {2}), {0.8});  // v - a² = 2 - 1
+  p = parameter(1);
+  optim::RMSprop momentum({p}, {.lr = 0.1, .alpha = 0.75, .eps = 0, .momentum = 0.5, .maximize = true});
+  // v = 1, then 1.75: b = -2, then -1 - 2 / sqrt(1.75)
+  check_close(trajectory(momentum, p, {2, 2}), {1.2, 1.2 + 0.1 + 0.2 / std::sqrt(1.75)});
+  CHECK(momentum.state_dict().tensors.size() == 3);
+  CHECK_THROWS_AS(optim::RMSprop({p}, {.alpha = 2}), Error);
+}
+
+TEST_CASE("Adagrad divides by the root of all squares and lets its rate decay") {
+  Tensor p = parameter(1);
+  optim::Adagrad adagrad({p}, {.lr = 0.1, .lr_decay = 1, .eps = 0});
+  // s = 9, then 25: steps 0.1 · 3 / 3 and 0.05 · 4 / 5
+  check_close(trajectory(adagrad, p, {3, 4}), {0.9, 0.86});
+  Tensor q = parameter(0);
+  optim::Adagrad other({q}, {.lr = 0.1, .lr_decay = 1, .eps = 0});
+  other.load_state_dict(adagrad.state_dict());
+  check_close(trajectory(other, q, {12}), {-0.1 / 3 * 12 / 13});
+}
+
 TEST_CASE("groups have options of their own") {
   Tensor a = parameter(1), b = parameter(1);
   optim::SGD sgd({{{a}, {.lr = 0.1}}, {{b}, {.lr = 0.5}}});
@@ -195,6 +223,32 @@ TEST_CASE("schedules") {
   CHECK(third.lr() == 0.5);
   warmup.step();
   CHECK(third.lr() == 1);
+}
+
+TEST_CASE("schedules by formula") {
+  auto rates = [](auto make, size_t n) {
+    Tensor p = parameter(0);
+    optim::SGD sgd({p}, {.lr = 1});
+    auto schedule = make(sgd);
+    std::vector<double> out;
+    for (size_t i = 0; i < n; ++i) {
+      out.push_back(sgd.lr());
+      schedule.step();
+    }
+    return out;
+  };
+  using optim::Optimizer;
+  check_close(rates(
+                  [](Optimizer& o) {
+                    return optim::MultiStepLR(o, {1, 3, 3}, 0.5);
+                  },
+                  5),
+              {1, 0.5, 0.5, 0.125, 0.125});
+  check_close(rates([](Optimizer& o) { return optim::ExponentialLR(o, 0.5); }, 3), {1, 0.5, 0.25});
+  check_close(rates([](Optimizer& o) { return optim::LinearLR(o, 0.5, 1, 2); }, 4), {0.5, 0.75, 1, 1});
+  check_close(rates([](Optimizer& o) { return optim::PolynomialLR(o, 4, 2); }, 6), {1, 9.0 / 16, 0.25, 1.0 / 16, 0, 0});
+  check_close(rates([](Optimizer& o) { return optim::CosineAnnealingWarmRestarts(o, 2, 2); }, 7),
+              {1, 0.5, 1, (1 + std::sqrt(0.5)) / 2, 0.5, (1 - std::sqrt(0.5)) / 2, 1});
 }
 
 TEST_CASE("a schedule resumes from its state") {

@@ -1,6 +1,7 @@
 """fuselet.cuda: devices, streams, events, memory. On a GPU, or on the simulated device
 (FUSELET_CUDA=sim), where ./dev test runs it a second time."""
 
+import os
 import threading
 
 import pytest
@@ -202,3 +203,23 @@ builtins.kept = [fl.ones(3).cuda(), fl.ones(3).pin_memory(), fl.cuda.Stream(), f
 builtins.kept[3].record()
 builtins.kept[0].record_stream(builtins.kept[2])
 """)
+
+
+@kernel_test
+def test_a_forked_child_is_told_to_be_spawned():
+    """CUDA does not survive fork(): its use in the child is an error at once, the CPU works, and nothing of the parent's is
+    freed."""
+    x = fl.ones(4, device="cuda")
+    pid = os.fork()
+    if pid == 0:
+        code = 1
+        try:
+            assert fl.ones(10 ** 6).sum().item() == 10 ** 6
+            for use in (lambda: fl.ones(1, device="cuda"), lambda: x + 1, lambda: x.cpu(), lambda: fl.cuda.synchronize()):
+                with pytest.raises(RuntimeError, match="spawn"):
+                    use()
+            code = 0
+        finally:
+            os._exit(code)
+    assert os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]) == 0
+    assert (x + 1).sum().item() == 8

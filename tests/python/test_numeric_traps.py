@@ -19,7 +19,7 @@ every_int = pytest.mark.parametrize("dtype", [*INTS, fl.bool], ids=lambda d: d.n
 
 def close(got, want, dtype, scale=1):
     tolerance = TOLERANCE[dtype] * scale
-    np.testing.assert_allclose(got.detach().double().numpy(), want, rtol=tolerance, atol=tolerance)
+    np.testing.assert_allclose(got.detach().double().cpu().numpy(), want, rtol=tolerance, atol=tolerance)
 
 
 def make(dtype):
@@ -57,12 +57,12 @@ def test_logsumexp(dtype):
 def test_layer_norm_far_from_zero_and_its_gradient(dtype):
     x = make(dtype)([2.0 ** 20 + i for i in range(4)], requires_grad=True)
     y = F.layer_norm(x, (4,), eps=1e-5)
-    np.testing.assert_allclose(y.detach().numpy(), [-1.3416354, -0.4472118, 0.4472118, 1.3416354], rtol=1e-6)
+    np.testing.assert_allclose(y.detach().cpu().numpy(), [-1.3416354, -0.4472118, 0.4472118, 1.3416354], rtol=1e-6)
     g = np.array([1.0, 2.0, 3.0, 5.0])
     (y * make(dtype)(g.tolist())).sum().backward()
     r = 1 / math.sqrt(1.25 + 1e-5)
     hat = (np.arange(4) - 1.5) * r
-    np.testing.assert_allclose(x.grad.numpy(), r * (g - g.mean() - hat * (g * hat).mean()), rtol=1e-4, atol=1e-6)
+    np.testing.assert_allclose(x.grad.cpu().numpy(), r * (g - g.mean() - hat * (g * hat).mean()), rtol=1e-4, atol=1e-6)
     assert x.detach().var(correction=0).item() == pytest.approx(1.25, rel=1e-6)
 
 

@@ -1,6 +1,7 @@
 #include "backends/cuda/driver/load_driver.h"
 
 #include <dlfcn.h>
+#include <pthread.h>
 
 #include <atomic>
 #include <cstdlib>
@@ -16,6 +17,7 @@ namespace {
 
 std::atomic<bool> g_loaded = false;
 std::atomic<bool> g_shutting_down = false;
+std::atomic<bool> g_forked = false;  // this process is a child of the one that has loaded the driver
 
 struct Driver {
   DriverApi api;
@@ -80,6 +82,7 @@ Driver* load() {
   if (d->error.empty()) {
     // Registered after the driver's own handlers, hence run before them.
     std::atexit([] { g_shutting_down = true; });
+    pthread_atfork(nullptr, nullptr, [] { g_forked = g_shutting_down = true; });
     g_loaded = true;
   }
   return d;
@@ -106,6 +109,10 @@ NvrtcApi load_nvrtc() {
 const DriverApi& driver() {
   const Driver& d = loaded();
   FUSELET_CHECK(d.error.empty(), "CUDA is not available: ", d.error);
+  FUSELET_CHECK(
+      !g_forked,
+      "CUDA was in use when this process was forked, and cannot be used in it: start processes with the method "
+      "'spawn' instead of 'fork', or use CUDA in them alone");
   return d.api;
 }
 

@@ -7,7 +7,8 @@
 
 namespace fuselet::cuda {
 
-// Initialised (cuInit). Error: which library is missing, where it was looked for, what to install.
+// Initialised (cuInit). Error: which library is missing, where it was looked for, what to install; or that the process
+// is a child of fork() whose parent had loaded the driver, which does not survive that.
 const DriverApi& driver();
 // Error likewise; a driver without NVRTC still serves memory and copies.
 const NvrtcApi& nvrtc();
@@ -21,7 +22,8 @@ const char* why_not_available() noexcept;
 
 // False before the first use, so that questions about memory need not load anything.
 bool is_driver_loaded() noexcept;
-// Static destructors run: the driver's own may have run already, so nothing may be called any more.
+// Static destructors run, and the driver's own may have run already; or the driver is the parent's (see driver()):
+// nothing may be called any more.
 bool is_shutting_down() noexcept;
 
 }  // namespace fuselet::cuda

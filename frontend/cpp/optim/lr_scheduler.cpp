@@ -1,5 +1,6 @@
 #include "frontend/cpp/optim/lr_scheduler.h"
 
+#include <algorithm>
 #include <cmath>
 #include <numbers>
 
@@ -51,6 +52,54 @@ CosineAnnealingLR::CosineAnnealingLR(Optimizer& optimizer, int64_t t_max, double
 }
 double CosineAnnealingLR::rate(double base, int64_t steps) const {
   double angle = std::numbers::pi * static_cast<double>(steps) / static_cast<double>(t_max_);
+  return eta_min_ + (base - eta_min_) * (1 + std::cos(angle)) / 2;
+}
+
+MultiStepLR::MultiStepLR(Optimizer& optimizer, std::vector<int64_t> milestones, double gamma)
+    : LRScheduler(optimizer), milestones_(std::move(milestones)), gamma_(gamma) {}
+double MultiStepLR::rate(double base, int64_t steps) const {
+  auto passed = std::count_if(milestones_.begin(), milestones_.end(), [&](int64_t m) { return m <= steps; });
+  return base * std::pow(gamma_, static_cast<double>(passed));
+}
+
+double ExponentialLR::rate(double base, int64_t steps) const {
+  return base * std::pow(gamma_, static_cast<double>(steps));
+}
+
+LinearLR::LinearLR(Optimizer& optimizer, double start, double end, int64_t total)
+    : LRScheduler(optimizer), start_(start), end_(end), total_(total) {
+  FUSELET_CHECK(start > 0 && start <= 1 && end >= 0 && end <= 1 && total > 0,
+                "LinearLR: the factors must lie in (0, 1] and [0, 1] and total be positive, got ", start, ", ", end,
+                " and ", total);
+  for (size_t g = 0; g < optimizer.num_groups(); ++g) optimizer.set_lr(rate(optimizer.lr(g), 0), g);
+}
+double LinearLR::rate(double base, int64_t steps) const {
+  double part = static_cast<double>(std::min(steps, total_)) / static_cast<double>(total_);
+  return base * (start_ + (end_ - start_) * part);
+}
+
+PolynomialLR::PolynomialLR(Optimizer& optimizer, int64_t total, double power)
+    : LRScheduler(optimizer), total_(total), power_(power) {
+  FUSELET_CHECK(total > 0, "PolynomialLR: total must be positive, got ", total);
+}
+double PolynomialLR::rate(double base, int64_t steps) const {
+  double left = 1 - static_cast<double>(std::min(steps, total_)) / static_cast<double>(total_);
+  return base * std::pow(left, power_);
+}
+
+CosineAnnealingWarmRestarts::CosineAnnealingWarmRestarts(Optimizer& optimizer, int64_t t_0, int64_t t_mult,
+                                                         double eta_min)
+    : LRScheduler(optimizer), t_0_(t_0), t_mult_(t_mult), eta_min_(eta_min) {
+  FUSELET_CHECK(t_0 > 0 && t_mult > 0, "CosineAnnealingWarmRestarts: t_0 and t_mult must be positive, got ", t_0,
+                " and ", t_mult);
+}
+double CosineAnnealingWarmRestarts::rate(double base, int64_t steps) const {
+  int64_t start = 0, length = t_0_;
+  while (steps >= start + length) {
+    start += length;
+    length *= t_mult_;
+  }
+  double angle = std::numbers::pi * static_cast<double>(steps - start) / static_cast<double>(length);
   return eta_min_ + (base - eta_min_) * (1 + std::cos(angle)) / 2;
 }
 

@@ -56,6 +56,71 @@ class CosineAnnealingLR : public LRScheduler {
   double eta_min_;
 };
 
+// base * gamma^(the number of milestones up to `steps`)
+class MultiStepLR : public LRScheduler {
+ public:
+  MultiStepLR(Optimizer& optimizer, std::vector<int64_t> milestones, double gamma = 0.1);
+
+ protected:
+  double rate(double base, int64_t steps) const override;
+
+ private:
+  std::vector<int64_t> milestones_;
+  double gamma_;
+};
+
+// base * gamma^steps
+class ExponentialLR : public LRScheduler {
+ public:
+  ExponentialLR(Optimizer& optimizer, double gamma) : LRScheduler(optimizer), gamma_(gamma) {}
+
+ protected:
+  double rate(double base, int64_t steps) const override;
+
+ private:
+  double gamma_;
+};
+
+// base times a factor that goes from `start` to `end` in `total` steps; the start is applied at construction.
+class LinearLR : public LRScheduler {
+ public:
+  LinearLR(Optimizer& optimizer, double start = 1.0 / 3, double end = 1, int64_t total = 5);
+
+ protected:
+  double rate(double base, int64_t steps) const override;
+
+ private:
+  double start_, end_;
+  int64_t total_;
+};
+
+// base * (1 - steps / total)^power, 0 from `total` on
+class PolynomialLR : public LRScheduler {
+ public:
+  PolynomialLR(Optimizer& optimizer, int64_t total = 5, double power = 1);
+
+ protected:
+  double rate(double base, int64_t steps) const override;
+
+ private:
+  int64_t total_;
+  double power_;
+};
+
+// Half a cosine from base to eta_min in t_0 steps, then again in t_mult times as many, and so on (Loshchilov and Hutter
+// 2017)
+class CosineAnnealingWarmRestarts : public LRScheduler {
+ public:
+  CosineAnnealingWarmRestarts(Optimizer& optimizer, int64_t t_0, int64_t t_mult = 1, double eta_min = 0);
+
+ protected:
+  double rate(double base, int64_t steps) const override;
+
+ private:
+  int64_t t_0_, t_mult_;
+  double eta_min_;
+};
+
 // base * factor(steps); the factor at 0 is applied at construction. The function itself is no part of the state.
 class LambdaLR : public LRScheduler {
  public:

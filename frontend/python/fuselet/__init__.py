@@ -4,8 +4,8 @@ import os as _os
 
 from . import _C
 from ._C import (Generator, HostCell, InternalError, bfloat16, default_generator, device, dtype, float16,
-                 float32, float64, get_default_dtype, get_num_threads, int8, int32, int64, is_grad_enabled,
-                 promote_types, set_default_dtype, set_num_threads, uint8)
+                 float32, float64, get_default_device, get_default_dtype, get_num_threads, int8, int32, int64,
+                 is_grad_enabled, promote_types, set_default_dtype, set_num_threads, uint8)
 from .tensor_class import Size, Tensor, uint16
 
 # The operators of the table, then the functions written in terms of them.
@@ -48,6 +48,17 @@ def is_floating_point(input):
 def numel(input):
     """The number of elements."""
     return input.numel()
+
+
+def set_default_device(device):
+    """The device of what is made without a device: tensors, layers, random numbers; None for the CPU, with which every
+    thread starts. `with fuselet.device("cuda"):` sets it for a block. from_numpy(), from_dlpack() and load() do not heed
+    it, nor does what takes after a tensor (zeros_like(), new_ones(), tensor(other))."""
+    if device is not None:
+        device = _C.device(device)
+        if device.type == "cuda":
+            _C.cuda.check_device(device.index)
+    _C.set_default_device(device)
 
 
 def set_float32_matmul_precision(precision):

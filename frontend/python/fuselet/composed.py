@@ -243,6 +243,5 @@ multiply = _F.mul
 divide = _F.div
 negative = _F.neg
 absolute = _F.abs
-concat = concatenate = _F.cat
 
 __all__ = [name for name, value in list(globals().items()) if callable(value) and not name.startswith("_")]

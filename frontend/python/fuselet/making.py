@@ -15,25 +15,22 @@ zeros, ones, empty, full = _F.zeros, _F.ones, _F.empty, _F.full
 rand, randn, arange = _F.rand, _F.randn, _F.arange
 
 
-def _on(made, device):
-    """What was made on the CPU, on the device."""
-    return made if device is None else made.to(device=device)
-
-
 def tensor(data, *, dtype=None, device=None, requires_grad=False):
     """A new tensor with a copy of `data`: a number, nested lists of numbers, a NumPy array, a tensor.
 
-    Without a dtype, Python numbers give bool, int64 or the default floating dtype; arrays keep theirs.
+    Without a dtype, Python numbers give bool, int64 or the default floating dtype; arrays keep theirs. Without a device,
+    numbers and arrays go to the default device, and a tensor's copy stays on the tensor's.
     """
+    if device is not None:
+        device = _device(device)
     if isinstance(data, Tensor):
         made = data.detach().clone() if device is None else data.detach().to(device=device, copy=True)
     elif hasattr(data, "__array_interface__") and not hasattr(data, "item") or _is_array(data):
-        made = _C._copy_of_array(_native(data))
+        made = _C._copy_of_array(_native(data), device or _C.get_default_device())
     else:
-        made = _C._from_nested(_plain(data), None if dtype is None else _dtype(dtype))
+        made = _C._from_nested(_plain(data), None if dtype is None else _dtype(dtype), device or _C.get_default_device())
     if dtype is not None:
         made = made.to(dtype)
-    made = _on(made, device)
     return made.requires_grad_() if requires_grad else made
 
 
@@ -63,11 +60,12 @@ def _plain(data):
 
 
 def as_tensor(data, dtype=None, device=None):
-    """As tensor(), but shares memory with a tensor or an array whose dtype is right already."""
+    """As tensor(), but shares memory with a tensor or an array whose dtype and device are right already."""
     if isinstance(data, Tensor):
         return data.to(dtype=dtype, device=device)
     if _is_array(data):
-        made = from_numpy(data) if data.flags.writeable else tensor(data)
+        device = _C.get_default_device() if device is None else device
+        made = from_numpy(data) if data.flags.writeable else tensor(data, device="cpu")
         return made.to(dtype=dtype, device=device)
     return tensor(data, dtype=dtype, device=device)
 
@@ -136,7 +134,7 @@ def randperm(n, *, generator=None, dtype=None, device=None):
     """A random order of 0 … n-1. One draw: the order of n uniform numbers."""
     import numpy
 
-    keys = _F.rand(n, dtype=_C.float64, generator=generator)
+    keys = _F.rand(n, dtype=_C.float64, device="cpu", generator=generator)
     order = numpy.argsort(keys.numpy(), kind="stable")
     return tensor(order, dtype=dtype or _C.int64, device=device)
 
@@ -189,8 +187,8 @@ def eye(n, m=None, *, dtype=None, device=None, requires_grad=False):
     """1 on the diagonal, else 0: shape (n, m)."""
     if n < 0 or (m is not None and m < 0):
         raise RuntimeError(f"eye: sizes must not be negative, got {[n, n if m is None else m]}")
-    rows, columns = arange(n).unsqueeze(1), arange(n if m is None else m).unsqueeze(0)
-    made = _on((rows == columns).to(dtype or _C.get_default_dtype()), device)
+    rows, columns = arange(n, device=device).unsqueeze(1), arange(n if m is None else m, device=device).unsqueeze(0)
+    made = (rows == columns).to(dtype or _C.get_default_dtype())
     return made.requires_grad_() if requires_grad else made
 
 
@@ -199,16 +197,16 @@ def linspace(start, end, steps, *, dtype=None, device=None, requires_grad=False)
     if steps < 0:
         raise RuntimeError(f"linspace: the number of steps must not be negative, got {steps}")
     step = (end - start) / (steps - 1) if steps > 1 else 0.0
-    at = arange(steps, dtype=_C.float64)
+    at = arange(steps, dtype=_C.float64, device=device)
     # From each end to the middle, so that both ends are exact.
     values = _F.where(at < steps / 2, start + at * step, end - (steps - 1 - at) * step)
-    made = _on(values.to(dtype or _C.get_default_dtype()), device)
+    made = values.to(dtype or _C.get_default_dtype())
     return made.requires_grad_() if requires_grad else made
 
 
-def scalar_tensor(value, *, dtype=None, device=None):
+def scalar_tensor(value, *, dtype=None, device=None, requires_grad=False):
     """A 0-d tensor of a number."""
-    return tensor(value, dtype=dtype, device=device)
+    return tensor(value, dtype=dtype or _C.get_default_dtype(), device=device, requires_grad=requires_grad)
 
 
 def meshgrid(*tensors, indexing="ij"):

@@ -65,6 +65,7 @@ class _Array:
             raise TypeError(
                 "NumPy has no bfloat16: use t.float().numpy() for the values, or "
                 "t.view(fuselet.uint16).numpy() for the bit patterns")
+        pointer = tensor.data_ptr()  # an error for what a compiled function has yet to compute
         if tensor.is_cuda:
             raise TypeError(f"numpy(): the tensor is in memory of {tensor.device}; copy it with .cpu() first")
         width = tensor.element_size()
@@ -74,7 +75,7 @@ class _Array:
             "typestr": _TYPESTR[tensor.dtype],
             "shape": tuple(tensor.shape),
             "strides": tuple(s * width for s in tensor.stride()),
-            "data": (tensor.data_ptr(), tensor._is_read_only),
+            "data": (pointer, tensor._is_read_only),
         }
 
 
@@ -217,8 +218,9 @@ class Tensor(TensorAttributes, _C.TensorBase):
         dtype = self.dtype if dtype is None else _dtype(dtype)
         target = self.device if device is None else _device(device)
         if target != self.device:
-            # Converted on the side where fewer bytes are to be moved.
-            moved = self.cast(dtype) if dtype.itemsize < self.dtype.itemsize else self
+            # Converted on the side where fewer bytes are to be moved; inside a compiled function, on the side where it runs.
+            first = dtype.itemsize < self.dtype.itemsize and not _C._is_in_compiled_call()
+            moved = self.cast(dtype) if first else self
             moved = _C.internal.transfer(moved, target, non_blocking)
             return moved if moved.dtype is dtype else moved.cast(dtype)
         if dtype is not self.dtype:
@@ -476,7 +478,7 @@ def tensor_of_bytes(data, shape, dtype_name):
     size = Size(shape).numel()
     if array.size != size:
         raise RuntimeError(f"a tensor of shape {list(shape)} needs {size} elements, the data has {array.size}")
-    made = _C._copy_of_array(array.reshape(shape))
+    made = _C._copy_of_array(array.reshape(shape), "cpu")
     return made if carrier is dtype else _C._reinterpret(made, dtype)
 
 

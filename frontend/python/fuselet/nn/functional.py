@@ -7,12 +7,15 @@ import math
 from .. import _C, composed
 from ..contracting import bilinear  # noqa: F401
 from .functions.attention import scaled_dot_product_attention  # noqa: F401
-from .functions.convolutions import conv1d, conv2d, conv3d, conv_transpose1d, conv_transpose2d, fold, unfold  # noqa: F401
+from .functions.convolutions import (conv1d, conv2d, conv3d, conv_transpose1d, conv_transpose2d,  # noqa: F401
+                                     conv_transpose3d, fold, unfold)
+from .functions.grid_sampling import affine_grid, grid_sample  # noqa: F401
 from .functions.padding import pad  # noqa: F401
-from .functions.pooling import (adaptive_avg_pool1d, adaptive_avg_pool2d, adaptive_max_pool1d, adaptive_max_pool2d,  # noqa: F401
-                      avg_pool1d, avg_pool2d, avg_pool3d, max_pool1d, max_pool2d)
-from .functions.resampling import (affine_grid, channel_shuffle, grid_sample, interpolate, pixel_shuffle,  # noqa: F401
-                         pixel_unshuffle, upsample)
+from .functions.pooling import (adaptive_avg_pool1d, adaptive_avg_pool2d, adaptive_avg_pool3d,  # noqa: F401
+                                adaptive_max_pool1d, adaptive_max_pool2d, adaptive_max_pool3d, avg_pool1d, avg_pool2d,
+                                avg_pool3d, max_pool1d, max_pool2d, max_pool3d, max_unpool1d, max_unpool2d, max_unpool3d)
+from .functions.resampling import (channel_shuffle, interpolate, pixel_shuffle, pixel_unshuffle, upsample,  # noqa: F401
+                                   upsample_bilinear, upsample_nearest)
 
 _F = _C.functions
 
