@@ -58,6 +58,18 @@ inline constexpr ToleranceRow kTolerances[] = {
     {"scatter_add", 32, 8, "several rounded additions to one element"},
     {"index_add", 32, 8, "several rounded additions to one element"},
     {"embedding_grad", 32, 8, "several rounded additions to one element"},
+    {"tan", 8, 16, "the slope of the tangent is up to 15 here"},
+    {"logit", 16, 16, "near 1/2 the quotient is rounded at 1 before its logarithm"},
+    {"erfinv", 8, 16, "as the inverse of a flat function"},
+    {"scan_sum", 256, 8, "up to 1100 terms that cancel"},
+    {"cumsum", 256, 8, "up to 1100 terms that cancel"},
+    {"scan_product", 8, 64, "up to 40 factors, each rounded"},
+    {"cumprod", 8, 64, "up to 40 factors, each rounded"},
+    {"prod", 8, 64, "up to 60 factors, each rounded"},
+    {"scan_logaddexp", 32, 16, "up to 40 sums of exponentials, each rounded"},
+    {"logcumsumexp", 32, 16, "up to 40 sums of exponentials, each rounded"},
+    {"nansum", 256, 4, "terms that cancel"},
+    {"nanmean", 64, 4, "as a sum, over the count"},
     {"training_step", 32, 4, "some 20 operators in a row; atol as a share of the tensor's largest element"},
 };
 

@@ -124,6 +124,8 @@ Reason must_be_explicit(const Graph& g, const Node& node) {
       return pointwise(g, node);
     case OpKind::Reduction:
       return reduction(g, node);
+    case OpKind::Scan:
+      return must_calculate_in_one_dtype(g, node, 0, false);
     case OpKind::Contraction:
       return contraction(g, node);
     case OpKind::Gather:

@@ -18,6 +18,7 @@ from .diagonals import *  # noqa: F403
 from .selecting import *  # noqa: F403
 from .ordering import *  # noqa: F403
 from .contracting import *  # noqa: F403
+from .reductions import *  # noqa: F403
 from .making import (arange, as_tensor, bernoulli, empty, empty_like, eye, from_dlpack, from_numpy, full,
                      full_like, linspace, meshgrid, multinomial, normal, ones, ones_like, rand, rand_like,
                      randint, randint_like, randn, randn_like, randperm, scalar_tensor, tensor, zeros, zeros_like)
@@ -76,8 +77,8 @@ def get_float32_matmul_precision():
 
 _C._install_line_hook(_os.path.dirname(_os.path.abspath(__file__)) + _os.sep)
 
-from . import (accelerator, autograd, backends, compiler, cuda, distributions, func, nn, optim, random,  # noqa: E402
-               serialization, testing, utils)
+from . import (accelerator, autograd, backends, compiler, cuda, distributions, func, linalg, nn, optim,  # noqa: E402
+               random, serialization, testing, utils)
 from .backends.absent import npu, xpu  # noqa: E402
 from .compiling import compile  # noqa: E402
 from .saving import load, save  # noqa: E402

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import math
-
-from . import _C, composed
+from . import _C
 from .grad_mode import no_grad
 from .shaping import _grid
 from .tensor_class import Tensor, _device, _dtype
@@ -97,10 +95,10 @@ def from_dlpack(source):
 def _like(make, make_on):
     """make(input, …), or on another device than input's make_on(shape, …)."""
 
-    def made(input, *args, dtype=None, device=None, requires_grad=False):
+    def made(input, *args, dtype=None, device=None, requires_grad=False, **generator):
         if device is None or _device(device) == input.device:
-            return make(input, *args, dtype=dtype, requires_grad=requires_grad)
-        return make_on(input.shape, *args, dtype=dtype or input.dtype, device=device, requires_grad=requires_grad)
+            return make(input, *args, dtype=dtype, requires_grad=requires_grad, **generator)
+        return make_on(input.shape, *args, dtype=dtype or input.dtype, device=device, requires_grad=requires_grad, **generator)
 
     made.__name__ = make.__name__
     made.__doc__ = make.__doc__
@@ -124,28 +122,32 @@ def randint(low, high=None, size=None, *, dtype=None, device=None, generator=Non
     return made.requires_grad_() if requires_grad else made
 
 
-def randint_like(input, low, high=None, *, dtype=None, device=None):
+def randint_like(input, low, high=None, *, dtype=None, device=None, generator=None):
     """Integers of [low, high) in the shape, dtype and device of input; randint_like(input, high) counts from 0."""
     low, high = (0, low) if high is None else (low, high)
-    return _F.randint(low, high, input.shape, dtype=dtype or input.dtype, device=device or input.device)
+    return _F.randint(low, high, input.shape, dtype=dtype or input.dtype, device=device or input.device, generator=generator)
 
 
 def randperm(n, *, generator=None, dtype=None, device=None):
     """A random order of 0 … n-1. One draw: the order of n uniform numbers."""
-    import numpy
-
-    keys = _F.rand(n, dtype=_C.float64, device="cpu", generator=generator)
-    order = numpy.argsort(keys.numpy(), kind="stable")
-    return tensor(order, dtype=dtype or _C.int64, device=device)
+    return _F.rand(n, dtype=_C.float64, device=device, generator=generator).argsort().to(dtype or _C.int64)
 
 
-def normal(mean=0.0, std=1.0, size=None, *, generator=None, dtype=None, device=None):
-    """Normal numbers of the given mean and standard deviation: numbers, or tensors, of which size is the shape by default."""
-    like = mean if isinstance(mean, Tensor) else std
-    if isinstance(like, Tensor):
-        device = like.device if device is None else device
-    shape = size if size is not None else like.shape
-    return randn(shape, dtype=dtype, device=device, generator=generator) * std + mean
+def normal(mean=0.0, std=1.0, size=None, *, generator=None, dtype=None, device=None, requires_grad=False):
+    """Normal numbers of that mean and standard deviation: tensors, which broadcast and whose shape the result has, or numbers
+    and a size. RuntimeError for a negative number std."""
+    given = [t for t in (mean, std) if isinstance(t, Tensor)]
+    if not isinstance(std, Tensor) and std < 0:
+        raise RuntimeError(f"normal: std must not be negative, got {std}")
+    if size is None:
+        if not given:
+            raise RuntimeError("normal: numbers for mean and std need a size")
+        size = _F.add(mean, std).shape
+    device = given[0].device if given and device is None else device
+    dtype = given[0].dtype if given and dtype is None else dtype
+    with no_grad():
+        made = randn(size, dtype=dtype, device=device, generator=generator) * std + mean
+    return made.requires_grad_() if requires_grad else made
 
 
 def bernoulli(input, *, generator=None):
@@ -164,23 +166,14 @@ def multinomial(input, num_samples, replacement=False, *, generator=None):
         if not replacement and num_samples > input.size(-1):
             raise RuntimeError(f"multinomial: {num_samples} samples without replacement of {input.size(-1)}")
         likely = (input > 0).sum(-1)
-        if not ((input >= 0) & composed.isfinite(input)).all() or not (likely >= (1 if replacement else max(num_samples, 1))).all():
+        if not ((input >= 0) & _F.isfinite(input)).all() or not (likely >= (1 if replacement else max(num_samples, 1))).all():
             raise RuntimeError(f"multinomial: expected finite weights that are not negative, enough of them positive for "
                                f"{num_samples} samples, got shape {list(input.shape)}")
-        draws = []
         logs = input.to(_C.float64).log()
         shape = tuple(input.shape[:-1]) + (num_samples if replacement else 1, input.size(-1))
         noise = -(-(rand(shape, dtype=_C.float64, device=input.device, generator=generator).clamp(min=1e-300).log())).log()
         scores = logs.unsqueeze(-2) + noise
-        if replacement:
-            return scores.argmax(-1)
-        scores = scores.select(-2, 0).clone()
-        for _ in range(num_samples):
-            at = scores.argmax(-1, True)
-            draws.append(at)
-            taken = arange(scores.size(-1), device=input.device) == at
-            scores = _F.where(taken, -math.inf, scores)
-        return _F.cat(draws, -1)
+        return scores.argmax(-1) if replacement else scores.select(-2, 0).topk(num_samples, -1).indices
 
 
 def eye(n, m=None, *, dtype=None, device=None, requires_grad=False):
@@ -205,7 +198,7 @@ def linspace(start, end, steps, *, dtype=None, device=None, requires_grad=False)
 
 
 def scalar_tensor(value, *, dtype=None, device=None, requires_grad=False):
-    """A 0-d tensor of a number."""
+    """A 0-d tensor, of the default floating dtype without one."""
     return tensor(value, dtype=dtype or _C.get_default_dtype(), device=device, requires_grad=requires_grad)
 
 
