@@ -35,9 +35,9 @@ def from_row(directive, name, row, args, returns, doc):
 
 
 def function(module_name, name, value, rows):
-    row = rows.get(getattr(value, "__name__", ""))
-    operators = importlib.import_module("fuselet")._C.functions
-    if row and getattr(operators, row.name, None) is value:
+    kind = getattr(value, "__name__", "")
+    row = rows.get(kind)
+    if row and getattr(importlib.import_module("fuselet")._C.functions, kind, None) is value:
         return from_row("function", name, row, row.args, result(row), row.doc)
     return [f".. autofunction:: {module_name}.{name}", ""]
 
@@ -125,7 +125,7 @@ def index(module_names):
 
 def pages(rows):
     """{path: text}"""
-    by_name, places = {row.name: row for row in rows}, {}
+    by_name, places = {name: row for row in rows for name in (row.name, *row.aliases)}, {}
     found = public_names.modules()
     return {"python/index.rst": index([found[0], TENSOR, *found[1:]]), f"python/{TENSOR}.rst": tensor_page(by_name),
             **{f"python/{name}.rst": page(name, by_name, places) for name in found}}
