@@ -33,13 +33,9 @@ if(FUSELET_CXX_LIBRARY AND CMAKE_CXX_COMPILER_ID STREQUAL GNU)
   target_link_libraries(fuselet_settings INTERFACE ${FUSELET_CXX_LIBRARY})
 endif()
 
+# Files that use a precompiled header pass it by: a header kept by ccache would no longer know the files that it has
+# included by their times.
 find_program(FUSELET_CCACHE ccache)
 if(FUSELET_CCACHE AND NOT CMAKE_CXX_COMPILER_LAUNCHER)
-  # Without sloppiness and the flag ccache passes by every file that uses a precompiled header; by the compiler's list of
-  # dependencies it need not preprocess a file that it does not have.
-  set(CMAKE_CXX_COMPILER_LAUNCHER
-      ${CMAKE_COMMAND} -E env CCACHE_SLOPPINESS=pch_defines,time_macros CCACHE_DEPEND=1 ${FUSELET_CCACHE})
-  if(CMAKE_CXX_COMPILER_ID STREQUAL GNU)
-    target_compile_options(fuselet_settings INTERFACE -fpch-preprocess)
-  endif()
+  set(CMAKE_CXX_COMPILER_LAUNCHER ${FUSELET_CCACHE})
 endif()
