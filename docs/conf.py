@@ -23,8 +23,8 @@ autodoc_member_order = "alphabetical"
 add_module_names = False
 
 
-BINDINGS = [(r"^\(self(: [\w.]+)?(, )?", "("), (r"fuselet\._C\.", "fuselet."), (r"SupportsInt \| SupportsIndex", "int"),
-            (r"SupportsFloat \| SupportsIndex", "float"), (r"collections\.abc\.", "")]
+BINDINGS = [(r"^\(self(: [\w.]+)?(, )?", "("), (r"fuselet\._C\.", "fuselet."), (r"(typing\.)?SupportsInt \| (typing\.)?SupportsIndex", "int"),
+            (r"(typing\.)?SupportsFloat \| (typing\.)?SupportsIndex", "float"), (r"collections\.abc\.", "")]
 
 
 def plain(app, what, name, obj, options, lines):
