@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 
 from . import _C, composed
+from .constants import preserve_format
 from .grad_mode import no_grad
 from .shaping import _grid
 from .tensor_class import Tensor, _device, _dtype
@@ -72,6 +73,9 @@ def as_tensor(data, dtype=None, device=None):
     return tensor(data, dtype=dtype, device=device)
 
 
+asarray = as_tensor
+
+
 def from_numpy(array):
     """A tensor over the array's memory: a write to one shows in the other. A read-only array gives a
     read-only tensor. The version counter does not see NumPy's writes."""
@@ -99,7 +103,9 @@ def from_dlpack(source):
 def _like(make, make_on):
     """make(input, …), or on another device than input's make_on(shape, …)."""
 
-    def made(input, *args, dtype=None, device=None, requires_grad=False):
+    def made(input, *args, dtype=None, device=None, requires_grad=False, memory_format=preserve_format, layout=None):
+        if memory_format is not preserve_format:
+            return made(input, *args, dtype=dtype, device=device).contiguous(memory_format).requires_grad_(requires_grad)
         if device is None or _device(device) == input.device:
             return make(input, *args, dtype=dtype, requires_grad=requires_grad)
         return make_on(input.shape, *args, dtype=dtype or input.dtype, device=device, requires_grad=requires_grad)
@@ -113,7 +119,10 @@ zeros_like, ones_like, full_like = _like(_F.zeros_like, zeros), _like(_F.ones_li
 rand_like, randn_like = _like(_F.rand_like, rand), _like(_F.randn_like, randn)
 
 
-def empty_like(input, *, dtype=None, device=None, requires_grad=False):
+def empty_like(input, *, dtype=None, device=None, requires_grad=False, memory_format=preserve_format, layout=None):
+    """A tensor of input's shape, dtype and device (or those given) with contents of any value."""
+    if memory_format is not preserve_format:
+        return empty_like(input, dtype=dtype, device=device).contiguous(memory_format).requires_grad_(requires_grad)
     return empty(input.shape, dtype=dtype or input.dtype, device=device or input.device, requires_grad=requires_grad)
 
 
@@ -126,6 +135,7 @@ def randint(low, high=None, size=None, *, dtype=None, device=None, generator=Non
 
 
 def randint_like(input, low, high=None, *, dtype=None, device=None):
+    """Integers of [low, high) in input's shape, dtype and device; randint_like(input, high) counts from 0."""
     low, high = (0, low) if high is None else (low, high)
     return _F.randint(low, high, input.shape, dtype=dtype or input.dtype, device=device or input.device)
 
@@ -140,6 +150,7 @@ def randperm(n, *, generator=None, dtype=None, device=None):
 
 
 def normal(mean=0.0, std=1.0, size=None, *, generator=None, dtype=None, device=None):
+    """Normal numbers of the given mean and standard deviation: of shape size, or as many as a tensor among them has."""
     like = mean if isinstance(mean, Tensor) else std
     if isinstance(like, Tensor):
         device = like.device if device is None else device
@@ -204,6 +215,7 @@ def linspace(start, end, steps, *, dtype=None, device=None, requires_grad=False)
 
 
 def scalar_tensor(value, *, dtype=None, device=None):
+    """The number as a tensor without dimensions."""
     return tensor(value, dtype=dtype, device=device)
 
 

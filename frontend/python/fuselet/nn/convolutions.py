@@ -50,6 +50,7 @@ class _ConvNd(Module):
         self.reset_parameters()
 
     def reset_parameters(self):
+        """The parameters as they start, anew."""
         init.kaiming_uniform_(self.weight, a=math.sqrt(5))
         if self.bias is not None:
             bound = 1 / math.sqrt(self.weight.size(1) * math.prod(self.kernel_size))
@@ -71,10 +72,7 @@ class _ConvNd(Module):
         padding = self.padding
         if self.padding_mode != "zeros":
             input, padding = F.pad(input, self._edges(), mode=self.padding_mode), (0,) * self.spatial
-        # What is left at its default is not named: the plain window is the one that every backend has.
-        named = {} if all(d == 1 for d in self.dilation) else {"dilation": self.dilation}
-        named.update({} if self.groups == 1 else {"groups": self.groups})
-        return convolve(input, self.weight, self.bias, self.stride, padding, **named)
+        return convolve(input, self.weight, self.bias, self.stride, padding, self.dilation, self.groups)
 
     def extra_repr(self):
         ones, zeros = (1,) * self.spatial, (0,) * self.spatial
@@ -149,9 +147,3 @@ class ConvTranspose2d(_ConvTranspose):
     kernel height, kernel width)."""
 
     spatial = 2
-
-
-class ConvTranspose3d(_ConvTranspose):
-    """The gradient of Conv3d by its input, as a layer; as ConvTranspose2d."""
-
-    spatial = 3

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import math
 
+from ..pytorch_names import absent as _absent
 from .. import _C, composed
 from ..contracting import bilinear  # noqa: F401
 from .functions.attention import scaled_dot_product_attention  # noqa: F401
 from .functions.convolutions import conv1d, conv2d, conv3d, conv_transpose1d, conv_transpose2d, fold, unfold  # noqa: F401
+from .functions.dropping import alpha_dropout, dropout1d, dropout2d, dropout3d, gumbel_softmax  # noqa: F401
 from .functions.padding import pad  # noqa: F401
 from .functions.pooling import (adaptive_avg_pool1d, adaptive_avg_pool2d, adaptive_max_pool1d, adaptive_max_pool2d,  # noqa: F401
                       avg_pool1d, avg_pool2d, avg_pool3d, max_pool1d, max_pool2d)
@@ -185,3 +187,5 @@ def binary_cross_entropy_with_logits(input, target, reduction="mean"):
     """-target log(p) - (1 - target) log(1 - p) with p = sigmoid(input), from the side that does not overflow."""
     _check_shapes(input, target, "binary_cross_entropy_with_logits")
     return _reduced(_F.maximum(input, 0) - input * target + _F.log1p((-input.abs()).exp()), reduction)
+
+__getattr__ = _absent("torch.nn.functional")

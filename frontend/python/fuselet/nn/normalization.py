@@ -31,6 +31,7 @@ class LayerNorm(Module):
                 self.bias = Parameter(zeros(self.normalized_shape, dtype=dtype, device=device))
 
     def reset_parameters(self):
+        """The parameters as they start, anew."""
         _reset_affine(self)
 
     def forward(self, input):
@@ -54,6 +55,7 @@ class RMSNorm(Module):
             self.weight = Parameter(ones(self.normalized_shape, dtype=dtype, device=device))
 
     def reset_parameters(self):
+        """The parameters as they start, anew."""
         _reset_affine(self)
 
     def forward(self, input):
@@ -74,6 +76,7 @@ class GroupNorm(Module):
         _make_affine(self, num_channels, affine, device, dtype)
 
     def reset_parameters(self):
+        """The parameters as they start, anew."""
         _reset_affine(self)
 
     def forward(self, input):
@@ -113,12 +116,14 @@ class _ChannelStatistics(Module):
 
     @no_grad
     def reset_running_stats(self):
+        """Mean 0, variance 1, no batch seen."""
         if self.track_running_stats:
             self.running_mean.zero_()
             self.running_var.fill_(1.0)
             self.num_batches_tracked.zero_()
 
     def reset_parameters(self):
+        """The parameters and running statistics as they start, anew."""
         self.reset_running_stats()
         _reset_affine(self)
 

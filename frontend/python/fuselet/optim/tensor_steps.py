@@ -70,6 +70,7 @@ class TensorOptimizer(Optimizer):
         """What depends on the count of steps alone."""
 
     def update_one(self, group, p, g, prepared):
+        """One step of parameter p with the gradient g."""
         raise NotImplementedError
 
     def state_of(self, p, name, make=None):

@@ -22,6 +22,7 @@ class LRScheduler:
         self.step()
 
     def get_lr(self):
+        """The rates for self.last_epoch, one a group; every schedule writes this."""
         raise NotImplementedError(f"{type(self).__name__} has no get_lr()")
 
     def _rates(self):
