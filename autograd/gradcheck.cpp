@@ -15,12 +15,12 @@ std::vector<Tensor> directions(const std::vector<Tensor>& outputs, int salt) {
   std::vector<Tensor> out;
   uint64_t s = 0x9e3779b97f4a7c15ull * static_cast<uint64_t>(salt + 1);
   for (const Tensor& t : outputs) {
-    Tensor w = zeros(t.sizes(), DType::Float64);
+    Tensor w = zeros(t.sizes(), DType::Float64, Device{});
     for (int64_t i = 0; i < w.numel(); ++i) {
       s = s * 6364136223846793005ull + 1442695040888963407ull;
       w.data<double>()[i] = 0.5 + static_cast<double>(s >> 40) / (1 << 24);
     }
-    out.push_back(w);
+    out.push_back(w.to(t.device()));
   }
   return out;
 }

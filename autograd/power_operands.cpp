@@ -14,10 +14,10 @@ SavedOperand exponent_below(const SavedOperand& exponent) {
   return where(operand == 0, 1, operand - 1);
 }
 
-Tensor base_of_log(const SavedOperand& base, const SavedOperand& exponent, DType dtype) {
+Tensor base_of_log(const SavedOperand& base, const SavedOperand& exponent, const Tensor& like) {
   Tensor wide;
   if (const Scalar* number = base.number())
-    wide = full({}, *number, dtype == DType::Float64 ? DType::Float64 : DType::Float32);
+    wide = full({}, *number, like.dtype() == DType::Float64 ? DType::Float64 : DType::Float32, like.device());
   Operand operand = wide.defined() ? Operand(wide) : Operand(base);
   return where(logical_and(operand == 0, Operand(exponent) >= 0), 1, operand);
 }

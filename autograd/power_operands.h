@@ -7,7 +7,7 @@ namespace fuselet {
 
 // exponent - 1, but 1 where the exponent is 0: there the factor before the power is 0 already.
 SavedOperand exponent_below(const SavedOperand& exponent);
-// The base whose logarithm is taken: 1 where it is 0 and the exponent not negative. dtype: of the gradient.
-Tensor base_of_log(const SavedOperand& base, const SavedOperand& exponent, DType dtype);
+// The base whose logarithm is taken: 1 where it is 0 and the exponent not negative. like: the gradient.
+Tensor base_of_log(const SavedOperand& base, const SavedOperand& exponent, const Tensor& like);
 
 }  // namespace fuselet

@@ -1,8 +1,12 @@
 #include "compiler/compile_graph.h"
 
+#include <algorithm>
+
 #include "compiler/decompose/decompose.h"
 #include "compiler/fuse/fuse.h"
 #include "compiler/lower/lower.h"
+#include "compiler/passes/eliminate_dead_code.h"
+#include "compiler/passes/narrow_products.h"
 #include "compiler/passes/run_passes.h"
 #include "compiler/plan/planned_executable.h"
 #include "compiler/stage_driver.h"
@@ -17,6 +21,11 @@ ir::Graph cleaned(const ir::Graph& graph) {
   run_passes(g, [](std::string_view pass, const ir::Graph& after, bool changed) {
     if (changed) report::leave_stage(nullptr, after.name, std::string(pass), 0, [&] { return ir::print(after); });
   });
+  return g;
+}
+
+ir::Graph with_narrow_products(ir::Graph g) {
+  if (narrow_products(g)) eliminate_dead_code(g);
   return g;
 }
 
@@ -35,8 +44,10 @@ std::vector<kernel::Kernel> kernels_of(const std::vector<lower::LoweredKernel>& 
 // One executable serves one device; numbers of the host join it.
 void check_one_device(const ir::Graph& g) {
   const Device device = ir::device_of(g);
-  for (const ir::Value& v : g.values) {
-    if (v.meta.device == device || (v.meta.sizes.empty() && v.node < 0)) continue;
+  const std::vector<bool> in_use = ir::values_in_use(g);
+  for (size_t i = 0; i < g.values.size(); ++i) {
+    const ir::Value& v = g.values[i];
+    if (!in_use[i] || v.meta.device == device || (v.meta.sizes.empty() && v.node < 0)) continue;
     const ir::Node* node = v.node < 0 ? nullptr : &g.nodes[static_cast<size_t>(v.node)];
     throw NotImplementedError(concat("compile: ", node ? op_of(node->op).name : "an input", " of shape ",
                                      to_string(v.meta.sizes), " is on ", to_string(v.meta.device),
@@ -50,12 +61,27 @@ void check_one_device(const ir::Graph& g) {
   }
 }
 
+bool has_several_devices(const ir::Graph& g) {
+  return std::any_of(g.values.begin(), g.values.end(),
+                     [&](const ir::Value& v) { return v.meta.device != g.values[0].meta.device; });
+}
+
 ir::Graph to_primitives(const ir::Graph& graph, StageDriver& driver) {
-  check_one_device(graph);
+  ir::Graph recorded = graph;
+  // Views of what the function moved to its device have been recorded where they were taken.
+  if (has_several_devices(recorded)) eliminate_dead_code(recorded);
+  check_one_device(recorded);
   // Fused operators come apart first, so that every later stage knows few and simple ones.
-  ir::Graph g = driver.graph_stage("decompose", graph, ir::Stage::Decompose, decompose);
+  ir::Graph g = driver.graph_stage("decompose", recorded, ir::Stage::Decompose, decompose);
   // Fewer nodes before anybody decides what to fuse.
-  return driver.graph_stage("passes", g, ir::Stage::Passes, cleaned);
+  g = driver.graph_stage("passes", g, ir::Stage::Passes, cleaned);
+  // Last, for it makes of casts and products what no other pass knows.
+  if (target_of(ir::device_of(g).type).multiplies_halves()) {
+    g = driver.stage(
+        "narrow_products", [&] { return with_narrow_products(g); }, ir::print);
+    ir::verify(g, ir::Stage::Passes);
+  }
+  return g;
 }
 
 // `recorded`: what the graph of primitives was made of.
@@ -65,7 +91,7 @@ std::shared_ptr<const Executable> compile_primitives(const ir::Graph& recorded, 
   parts.keep_memory = options.keep_memory;
   parts.graph = std::move(primitives);
   // What every later stage asks of the graph, worked out once.
-  const lower::GraphFacts facts(parts.graph, options.numerics);
+  const lower::GraphFacts facts(parts.graph, options.numerics, &recorded);
   // Which primitives share a loop nest, and which nests a kernel. Nests are scheduled on the way: what fuses is what
   // has a structure.
   const fuse::Fusion fusion = driver.stage(

@@ -46,6 +46,8 @@ class Target {
   virtual std::string emit(const kernel::Kernel& kernel) const = 0;
   // What this thread's launches are put in order by: two with one number run one after the other.
   virtual uint64_t current_queue(Device) const { return 0; }
+  // Whether products of 16-bit floats run faster on these than on their float32 copies.
+  virtual bool multiplies_halves() const { return false; }
   // Whether run_with_post_work serves the node.
   virtual bool takes_post_work(const ir::Graph&, const ir::Node&) const { return false; }
   // Runs the call's kernel into call.outs. `post_work` is called, by any thread, for each part of the result, taken as

@@ -4,6 +4,10 @@
 #pragma once
 
 #include "core/formulas/arithmetic.h"
+#include "core/formulas/bitwise.h"
+#include "core/formulas/division.h"
+#include "core/formulas/elementary.h"
+#include "core/formulas/erfinv.h"
 #include "core/formulas/exponential.h"
 #include "core/formulas/gelu_erf.h"
 #include "core/formulas/gelu_tanh.h"

@@ -112,6 +112,7 @@ enum class OpKind : uint8_t {
   Pointwise,
   Reduction,
   View,
+  Scan,
   Factory,
   Random,
   Gather,
@@ -162,6 +163,10 @@ struct Op {
   // Its tensors may lie on different devices; the results lie on its Device argument, else on the first tensor's
   // device.
   bool crosses_devices;
+  // Pointwise, on integers and bools alone.
+  bool integers_only;
+  // Other names of the same function, method and in-place form.
+  std::span<const char* const> aliases;
 
   int arg_index(std::string_view arg_name) const;
 };

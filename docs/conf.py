@@ -1,5 +1,6 @@
 """Sphinx's settings; `./dev docs` lays out the source by make_pages.py and builds it."""
 
+import re
 import sys
 from pathlib import Path
 
@@ -18,10 +19,11 @@ html_title = "fuselet"
 html_show_sphinx = False
 html_copy_source = False
 autodoc_member_order = "alphabetical"
-autodoc_class_signature = "separated"
 add_module_names = False
-# Every module is documented under the name by which users reach it.
-nitpicky = False
+
+
+BINDINGS = [(r"^\(self(: [\w.]+)?(, )?", "("), (r"fuselet\._C\.", "fuselet."), (r"SupportsInt \| SupportsIndex", "int"),
+            (r"SupportsFloat \| SupportsIndex", "float"), (r"collections\.abc\.", "")]
 
 
 def plain(app, what, name, obj, options, lines):
@@ -29,5 +31,16 @@ def plain(app, what, name, obj, options, lines):
     lines[:] = to_rst(lines)
 
 
+def without_bindings(app, what, name, obj, options, signature, returns):
+    """What pybind11 writes into signatures, as users know it."""
+    def known(text):
+        for pattern, word in BINDINGS:
+            text = re.sub(pattern, word, text)
+        return text
+
+    return signature and known(signature), returns and known(returns)
+
+
 def setup(app):
     app.connect("autodoc-process-docstring", plain)
+    app.connect("autodoc-process-signature", without_bindings)

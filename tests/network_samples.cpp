@@ -249,6 +249,7 @@ void clip_grad_norm(SampleList& s) {
 
 std::vector<SamplerRow> network_samplers() {
   return {{"matmul", matmul},
+          {"matmul_wide", matmul},
           {"mm", mm},
           {"bmm", bmm},
           {"addmm", addmm},

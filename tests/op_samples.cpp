@@ -14,6 +14,8 @@ const std::vector<DType> kAll = {DType::Float64, DType::Float32, DType::Float16,
                                  DType::Int32,   DType::Int8,    DType::UInt8,   DType::Bool};
 const std::vector<DType> kNumbers(kAll.begin(), kAll.end() - 1);
 const std::vector<DType> kFloats(kAll.begin(), kAll.begin() + 4);
+const std::vector<DType> kHalves(kAll.begin() + 2, kAll.begin() + 4);
+const std::vector<DType> kIntegers(kAll.begin() + 4, kAll.end());
 const std::vector<DType> kFloatsAndInts = {DType::Float64,  DType::Float32, DType::Float16,
                                            DType::BFloat16, DType::Int64,   DType::Int32};
 
@@ -23,17 +25,37 @@ struct Exception {
   const std::vector<DType>& dtypes;
 };
 const Exception kExceptions[] = {
-    {"mean", kFloats},           {"var", kFloats},
-    {"randint", kNumbers},       {"max_pool2d_with_indices", kFloats},
-    {"scatter_add", kNumbers},   {"index_add", kNumbers},
-    {"embedding_grad", kFloats}, {"as_strided_grad", kNumbers},
-    {"matmul", kFloatsAndInts},  {"mm", kFloatsAndInts},
-    {"bmm", kFloatsAndInts},     {"arange", kNumbers},
-    {"rand_like", kFloats},      {"randn_like", kFloats},
-    {"gelu", kFloats},           {"dropout", kFloats},
-    {"max_pool2d", kFloats},     {"layer_norm", kFloats},
-    {"cross_entropy", kFloats},  {"mse_loss", kFloats},
-    {"sum_to_size", kNumbers},   {"scatter_fold", kNumbers},
+    {"mean", kFloats},
+    {"var", kFloats},
+    {"randint", kNumbers},
+    {"max_pool2d_with_indices", kFloats},
+    {"scatter_add", kNumbers},
+    {"index_add", kNumbers},
+    {"embedding_grad", kFloats},
+    {"as_strided_grad", kNumbers},
+    {"matmul", kFloatsAndInts},
+    {"mm", kFloatsAndInts},
+    {"bmm", kFloatsAndInts},
+    {"arange", kNumbers},
+    {"rand_like", kFloats},
+    {"randn_like", kFloats},
+    {"gelu", kFloats},
+    {"dropout", kFloats},
+    {"max_pool2d", kFloats},
+    {"layer_norm", kFloats},
+    {"cross_entropy", kFloats},
+    {"mse_loss", kFloats},
+    {"sum_to_size", kNumbers},
+    {"scan_logaddexp", kFloats},
+    {"scan_sum", kFloatsAndInts},
+    {"scan_product", kFloatsAndInts},
+    {"logcumsumexp", kFloats},
+    {"nanmean", kFloats},
+    {"bitwise_not", kIntegers},
+    {"glu", kFloats},
+    {"prelu", kFloats},
+    {"matmul_wide", kHalves},
+    {"scatter_fold", kNumbers},
 };
 
 const std::vector<DType>& dtypes_of_kind(OpKind kind) {
@@ -49,7 +71,7 @@ const std::vector<DType>& dtypes_of_kind(OpKind kind) {
 }
 
 Sampler sampler_of(const Op& op) {
-  for (const auto& table : {arranging_samplers(), indexing_samplers(), network_samplers()}) {
+  for (const auto& table : {arranging_samplers(), indexing_samplers(), network_samplers(), scanning_samplers()}) {
     for (const SamplerRow& row : table) {
       if (std::string_view(row.op) == op.name) return row.fill;
     }
@@ -94,7 +116,7 @@ std::vector<DType> dtypes_of(const Op& op) {
   for (const Exception& e : kExceptions) {
     if (e.op == op.name) return e.dtypes;
   }
-  return dtypes_of_kind(op.kind);
+  return op.integers_only ? kIntegers : dtypes_of_kind(op.kind);
 }
 
 std::vector<OpSample> samples_of(const Op& op, DType dtype) {

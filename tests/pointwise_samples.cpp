@@ -1,6 +1,8 @@
 #include "tests/pointwise_samples.h"
 
 #include <algorithm>
+#include <string>
+#include <string_view>
 
 namespace fuselet::testing {
 namespace {
@@ -40,6 +42,14 @@ Scalar number_in(const Op& op, bool whole) {
   return Scalar(1.5);
 }
 
+// The default; without one, a number inside the domain.
+Scalar scalar_of(const ArgSpec& spec) {
+  if (!spec.default_text) return Scalar(0.5);
+  const std::string_view text = spec.default_text;
+  const double value = std::stod(std::string(text));
+  return text.find('.') == std::string_view::npos ? Scalar(static_cast<int64_t>(value)) : Scalar(value);
+}
+
 class Builder {
  public:
   Builder(const Op& op, DType dtype)
@@ -63,6 +73,8 @@ class Builder {
         args.push_back(to);
       } else if (type == ArgType::Device) {
         args.push_back(Device{});
+      } else if (type == ArgType::Scalar) {
+        args.push_back(scalar_of(op_.args[i]));
       } else {
         args.push_back(operand(i));
       }
@@ -81,6 +93,7 @@ class Builder {
     for (size_t k = 0; k < op_.args.size(); ++k) {
       if (op_.args[k].type != ArgType::Operand || op_.args.size() < 2) continue;
       for (bool whole : {true, false}) {
+        if (!whole && op_.integers_only) continue;
         add(whole ? "whole number" : "fraction", [&](size_t i) -> OwnedArg {
           if (i == k) return number_in(op_, whole);
           return tensor(i, {3, 5}, Layout::Contiguous, dtype_);
@@ -94,7 +107,7 @@ class Builder {
     size_t last = op_.args.size() - 1;
     if (op_.args[last].type != ArgType::Operand) return;
     for (DType other : {DType::Float64, DType::BFloat16, DType::Int64, DType::UInt8}) {
-      if (other == dtype_) continue;
+      if (other == dtype_ || (op_.integers_only && is_float(other))) continue;
       for (const Sizes& sizes : {Sizes{3, 5}, Sizes{}}) {
         add(concat("with ", name_of(other)), [&](size_t i) {
           return tensor(i, i == last ? sizes : Sizes{3, 5}, Layout::Contiguous, i == last ? other : dtype_);

@@ -35,10 +35,12 @@ struct SamplerRow {
   Sampler fill;
 };
 
-// In the order of the files: tensor rearranging and reductions; numbers by index and chance; neural networks.
+// In the order of the files: tensor rearranging and reductions; numbers by index and chance; neural networks; scans and
+// reductions in terms of others.
 std::vector<SamplerRow> arranging_samplers();
 std::vector<SamplerRow> indexing_samplers();
 std::vector<SamplerRow> network_samplers();
+std::vector<SamplerRow> scanning_samplers();
 
 // Spellings of arguments that the variant would not take from a literal.
 inline OwnedArg integer(int64_t i) { return SymInt(i); }

@@ -120,8 +120,16 @@ def run_ctest(build, label, folders, parts, sanitized):
     return outcomes
 
 
-# Of the Python tests, those of CUDA devices.
-DEVICE_TESTS = sorted(path.relative_to(ROOT).as_posix() for path in (ROOT / "tests/python").glob("test_cuda*.py"))
+def python_tests(*patterns):
+    found = {path for pattern in patterns for path in (ROOT / "tests/python").glob(pattern)}
+    return sorted(path.relative_to(ROOT).as_posix() for path in found)
+
+
+# Of the Python tests, those of CUDA devices, and those that say what holds on any device: they run once more where the
+# default device is a CUDA device. test_compile_faults is about the host's compiler.
+DEVICE_TESTS = python_tests("test_cuda*.py")
+ANY_DEVICE_TESTS = [path for path in python_tests("test_*_traps.py", "test_compile*.py", "test_indexing.py")
+                    if not path.endswith("test_compile_faults.py")]
 
 
 def run_pytest(build, parts, name="python", files=("tests/python",), **environment):
@@ -182,11 +190,15 @@ def main():
     sys.stdout.flush()
     if arguments.label == "gpu":
         outcomes.append(run_pytest(arguments.build, parts, "python_gpu", DEVICE_TESTS))
+        outcomes.append(run_pytest(arguments.build, parts, "python_gpu_default", ANY_DEVICE_TESTS,
+                                   FUSELET_TEST_DEVICE="cuda"))
     elif "python" not in arguments.exclude:
         if not folders or "python" in folders:
             outcomes.append(run_pytest(arguments.build, parts))
         if not folders or "python_sim" in folders:
             outcomes.append(run_pytest(arguments.build, parts, "python_sim", DEVICE_TESTS, FUSELET_CUDA="sim"))
+            outcomes.append(run_pytest(arguments.build, parts, "python_sim_default", ANY_DEVICE_TESTS,
+                                       FUSELET_CUDA="sim", FUSELET_SIM_CHECK="0", FUSELET_TEST_DEVICE="cuda"))
 
     print_times(outcomes, budgets)
     passed = sum(outcome.passed for outcome in outcomes)

@@ -14,7 +14,7 @@ namespace fuselet::cpu {
 
 using Index = InlineVector<int64_t, 6>;
 
-inline constexpr int kMaxOperands = 4;
+inline constexpr int kMaxOperands = 5;
 
 struct Space {
   Index sizes;

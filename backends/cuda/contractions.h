@@ -1,17 +1,15 @@
-// matmul, addmm and linear on a CUDA device, as kernels of the operator table.
+// Matrix products on a CUDA device, as kernels of the operator table.
 //
-// Views go to the product as they lie where a library takes them; else one operand is copied. A bias along the rows of
-// the result rides in the product's epilogue, any other is put into the result first and added there, so that 16-bit
-// results are rounded once. Sums are of float32 or float64; integers wrap around, and a bool says whether the sum is
-// not 0.
+// Views go to the product as they lie where a library takes them; else one operand is copied. Sums are of float32 or
+// float64; integers wrap around, and a bool says whether the sum is not 0. 16-bit factors give a 16-bit result, rounded
+// once, or the float32 sums.
 #pragma once
 #include "core/op.h"
 
 namespace fuselet::cuda {
 
+// matmul and matmul_wide
 void matmul(const Call& call);
-void addmm(const Call& call);
-void linear(const Call& call);
 
 // out = a @ b by matmul's rules, plus what out holds where `accumulate`. out is row-major, of the product's shape and a
 // dtype that the factors' may give (see gemm.h), and shares no memory with them.

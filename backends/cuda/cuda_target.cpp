@@ -19,6 +19,7 @@ class CudaTarget final : public Target {
   uint64_t current_queue(Device device) const override {
     return reinterpret_cast<uint64_t>(current_stream_handle(device.index));
   }
+  bool multiplies_halves() const override { return true; }
   int64_t scratch_bytes(const kernel::Kernel& kernel) const override { return codegen::scratch_bytes(kernel); }
   std::string emit(const kernel::Kernel& kernel) const override { return codegen::emit_kernel(kernel, true).source; }
 

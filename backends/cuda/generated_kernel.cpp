@@ -61,8 +61,7 @@ std::vector<int64_t> codes_of(const kernel::Kernel& kernel) {
     for (const kernel::Nest& nest : stage.nests) {
       for (const kernel::Statement& s : nest.body) {
         if (s.kind != kernel::Kind::LoadAt) continue;
-        codes.push_back(
-            failure_code(concat(s.note, ": an index is out of range for a dimension of size ", s.indices[0].size)));
+        codes.push_back(failure_code(s.note, s.indices[0].size));
       }
     }
   }

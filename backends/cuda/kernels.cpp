@@ -10,6 +10,7 @@
 #include "backends/cuda/join.h"
 #include "backends/cuda/pooling.h"
 #include "backends/cuda/random_integers.h"
+#include "backends/cuda/scan.h"
 #include "backends/cuda/scatter/scatter_add.h"
 #include "backends/cuda/scatter/view_scatters.h"
 
@@ -30,6 +31,7 @@ struct Tables {
   Tables() {
     add(OpId::empty, [](const Call&) {});
     add(OpId::matmul, matmul);
+    add(OpId::matmul_wide, matmul);
     add(OpId::conv2d, conv2d);
     add(OpId::conv2d_input_grad, conv2d_input_grad);
     add(OpId::conv2d_weight_grad, conv2d_weight_grad);
@@ -46,6 +48,9 @@ struct Tables {
     add(OpId::cat, cat);
     add(OpId::argmax, argmax);
     add(OpId::randint, randint);
+    add(OpId::scan_sum, scan_sum);
+    add(OpId::scan_product, scan_product);
+    add(OpId::scan_logaddexp, scan_logaddexp);
     add_otherwise(OpId::sum, reduce_separate_dims);
     add_otherwise(OpId::amax, reduce_separate_dims);
     add_otherwise(OpId::amin, reduce_separate_dims);

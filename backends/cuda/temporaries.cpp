@@ -9,12 +9,6 @@
 
 namespace fuselet::cuda {
 
-Tensor new_tensor(DimsView sizes, DType dtype, Device device) {
-  const auto bytes = static_cast<size_t>(numel_of(sizes).word()) * size_of(dtype);
-  return Tensor(make_intrusive<TensorImpl>(make_intrusive<Storage>(bytes, device), Dims(sizes),
-                                           contiguous_strides(sizes), 0, dtype));
-}
-
 Tensor view_of(const Tensor& t, Dims sizes, Dims strides, int64_t offset) {
   return Tensor(make_intrusive<TensorImpl>(t.impl()->storage(), std::move(sizes), std::move(strides),
                                            t.impl()->offset() + offset, t.dtype()));

@@ -2,11 +2,10 @@
 // thread's current stream of the tensors' device.
 #pragma once
 #include "backends/cuda/eager/strided_copy.h"
+#include "backends/cuda/memory/new_tensor.h"
 
 namespace fuselet::cuda {
 
-// Row-major, not initialised.
-Tensor new_tensor(DimsView sizes, DType dtype, Device device);
 // The same memory, seen as told; `offset` in elements from the tensor's first.
 Tensor view_of(const Tensor& t, Dims sizes, Dims strides, int64_t offset = 0);
 // `t` itself, or a copy, row-major and of that dtype.

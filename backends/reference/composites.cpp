@@ -3,6 +3,8 @@
 #include "backends/reference/composites.h"
 
 #include <algorithm>
+#include <cmath>
+#include <limits>
 #include <string_view>
 
 #include "core/dispatch_state.h"
@@ -171,6 +173,123 @@ void mse_loss(RefCall& call) {
   }
 }
 
+// ---- scans, and reductions in terms of others
+// ------------------------------------------------------------------------
+DType sum_dtype(const RefCall& call, size_t dtype_arg) {
+  return call.dtype_or(dtype_arg, is_float(call.tensor(0).dtype) ? call.tensor(0).dtype : DType::Int64);
+}
+void scan(RefCall& call, const char* name) {
+  RefTensor x = run("cast", call, {call.tensor(0), sum_dtype(call, 2)})[0];
+  call.outs = run(name, call, {x, call.integer(1), false});
+}
+void cumsum(RefCall& call) { scan(call, "scan_sum"); }
+void cumprod(RefCall& call) { scan(call, "scan_product"); }
+void logcumsumexp(RefCall& call) { call.outs = run("scan_logaddexp", call, {call.tensor(0), call.integer(1), false}); }
+
+// For every element of the result of a sum over the dims, how much of `term` belongs to it.
+template <class F>
+RefTensor summed(const RefCall& call, RefArg dims, bool keepdim, F&& term) {
+  RefTensor x = call.tensor(0);
+  x.dtype = DType::Float64;
+  for (double& v : x.values) v = term(v);
+  return run("sum", call, {x, std::move(dims), keepdim, std::monostate()})[0];
+}
+RefTensor as_bool(const RefTensor& counts, bool zero_is_true) {
+  RefTensor out = make(counts.sizes, DType::Bool);
+  for (size_t i = 0; i < out.values.size(); ++i) out.values[i] = (counts.values[i] == 0) == zero_is_true;
+  return out;
+}
+void all(RefCall& call) {
+  call.outs = {as_bool(summed(call, call.ints(1), call.flag(2), [](double v) { return v == 0; }), true)};
+}
+void any(RefCall& call) {
+  call.outs = {as_bool(summed(call, call.ints(1), call.flag(2), [](double v) { return v != 0; }), false)};
+}
+void count_nonzero(RefCall& call) {
+  RefTensor counts = summed(call, call.ints(1), false, [](double v) { return v != 0; });
+  counts.dtype = DType::Int64;
+  call.outs = {counts};
+}
+void argmin(RefCall& call) {
+  RefTensor x = call.tensor(0);
+  x.dtype = DType::Float64;
+  for (double& v : x.values) v = -v;
+  call.outs = run("argmax", call, {x, call.args[1], call.flag(2)});
+}
+void nansum(RefCall& call) {
+  RefTensor sum = summed(call, call.ints(1), call.flag(2), [](double v) { return std::isnan(v) ? 0 : v; });
+  sum.dtype = sum_dtype(call, 3);
+  call.outs = {sum};
+}
+void nanmean(RefCall& call) {
+  RefTensor sum = summed(call, call.ints(1), call.flag(2), [](double v) { return std::isnan(v) ? 0 : v; });
+  const RefTensor count = summed(call, call.ints(1), call.flag(2), [](double v) { return !std::isnan(v); });
+  for (size_t i = 0; i < sum.values.size(); ++i) sum.values[i] /= count.values[i];
+  sum.dtype = call.dtype_or(3, call.tensor(0).dtype);
+  call.outs = {sum};
+}
+void prod(RefCall& call) {
+  RefTensor x = call.tensor(0);
+  const DType to = sum_dtype(call, 3);
+  x = run("cast", call, {x, to})[0];
+  const bool whole = !call.has(1) || x.rank() == 0;
+  const size_t dim = whole ? 0 : static_cast<size_t>(wrap(call.integer(1), x.rank()));
+  std::vector<int64_t> sizes = x.sizes;
+  for (size_t d = 0; d < sizes.size(); ++d) {
+    if (whole || d == dim) sizes[d] = 1;
+  }
+  RefTensor out = make(sizes, to, 1);
+  for_each_index(x.sizes, [&](const Index& at) {
+    Index kept = at;
+    for (size_t d = 0; d < kept.size(); ++d) {
+      if (whole || d == dim) kept[d] = 0;
+    }
+    out.at(kept) *= x.at(at);
+  });
+  if (!call.flag(2)) {
+    if (whole) {
+      out.sizes = {};
+    } else {
+      out.sizes.erase(out.sizes.begin() + static_cast<std::ptrdiff_t>(dim));
+    }
+  }
+  call.outs = {out};
+}
+
+void nan_to_num(RefCall& call) {
+  const RefTensor& x = call.tensor(0);
+  if (!is_float(x.dtype)) return itself(call);
+  const double largest = x.dtype == DType::Float64   ? std::numeric_limits<double>::max()
+                         : x.dtype == DType::Float16 ? 65504
+                         : x.dtype == DType::Float32 ? static_cast<double>(std::numeric_limits<float>::max())
+                                                     : 0x1.fep127;
+  call.outs = run("replace_nonfinite", call,
+                  {x, call.scalar(1), call.has(2) ? call.scalar(2) : Scalar(largest),
+                   call.has(3) ? call.scalar(3) : Scalar(-largest)});
+}
+void bitwise_not(RefCall& call) {
+  RefTensor out = call.tensor(0);
+  for (double& v : out.values) {
+    v = out.dtype == DType::Bool ? static_cast<double>(v == 0) : out.dtype == DType::UInt8 ? 255 - v : -1 - v;
+  }
+  call.outs = {out};
+}
+
+void glu(RefCall& call) {
+  const RefTensor& x = call.tensor(0);
+  const int64_t dim = wrap(call.integer(1), x.rank()), half = x.sizes[static_cast<size_t>(dim)] / 2;
+  const RefTensor a = run("slice", call, {x, dim, int64_t{0}, half, int64_t{1}})[0];
+  const RefTensor b = run("slice", call, {x, dim, half, 2 * half, int64_t{1}})[0];
+  call.outs = run("mul", call, {a, run("sigmoid", call, {b})[0]});
+}
+void prelu(RefCall& call) {
+  const RefTensor& x = call.tensor(0);
+  RefTensor weight = call.tensor(1);
+  if (weight.count() > 1) weight.sizes.insert(weight.sizes.end(), static_cast<size_t>(x.rank() - 2), 1);
+  if (weight.count() == 1) weight.sizes = {};
+  call.outs = run("prelu_channels", call, {x, weight});
+}
+
 struct Entry {
   std::string_view name;
   RefRule rule;
@@ -204,6 +323,20 @@ constexpr Entry kRules[] = {
     {"layer_norm", {nullptr, layer_norm}},
     {"cross_entropy", {nullptr, cross_entropy}},
     {"mse_loss", {nullptr, mse_loss}},
+    {"cumsum", {nullptr, cumsum}},
+    {"cumprod", {nullptr, cumprod}},
+    {"logcumsumexp", {nullptr, logcumsumexp}},
+    {"prod", {nullptr, prod}},
+    {"all", {nullptr, all}},
+    {"any", {nullptr, any}},
+    {"count_nonzero", {nullptr, count_nonzero}},
+    {"argmin", {nullptr, argmin}},
+    {"nansum", {nullptr, nansum}},
+    {"nanmean", {nullptr, nanmean}},
+    {"nan_to_num", {nullptr, nan_to_num}},
+    {"bitwise_not", {nullptr, bitwise_not}},
+    {"glu", {nullptr, glu}},
+    {"prelu", {nullptr, prelu}},
 };
 
 }  // namespace

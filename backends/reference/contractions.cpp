@@ -80,6 +80,10 @@ void for_each_product(const std::vector<int64_t>& input, const std::vector<int64
 }  // namespace
 
 void matmul(RefCall& call) { call.outs = {product(call.tensor(0), call.tensor(1))}; }
+void matmul_wide(RefCall& call) {
+  matmul(call);
+  call.outs[0].dtype = DType::Float32;
+}
 
 void addmm(RefCall& call) {
   const RefTensor& self = call.tensor(0);

@@ -15,7 +15,7 @@ Tensor as_dtype(const Tensor& t, DType to) { return t.dtype() == to ? t : t.cast
 
 bool is_operand(const Op& op, int i) {
   ArgType type = op.args[static_cast<size_t>(i)].type;
-  return type == ArgType::Tensor || type == ArgType::Operand;
+  return type == ArgType::Tensor || type == ArgType::Operand || type == ArgType::Scalar;
 }
 
 // A call of numbers alone meets in the type of the widest kind of them; where that is not the type to calculate in, one
@@ -99,6 +99,15 @@ bool reduction(Call& call) {
   return true;
 }
 
+bool scan(Call& call) {
+  const DType own = call.tensor(0).dtype();
+  EditedCall edit(call);
+  edit.cast(0, compute_dtype(own));
+  if (!edit.changed()) return false;
+  call.outs[0] = as_dtype(edit.run(), own);
+  return true;
+}
+
 bool contraction(Call& call) {
   DType own = call.tensor(0).dtype(), compute = compute_dtype(own);
   EditedCall edit(call);
@@ -166,6 +175,8 @@ bool make_dtypes_explicit(Call& call) {
       return pointwise(call);
     case OpKind::Reduction:
       return reduction(call);
+    case OpKind::Scan:
+      return scan(call);
     case OpKind::Contraction:
       return contraction(call);
     default:

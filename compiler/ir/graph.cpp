@@ -44,8 +44,9 @@ const Node& Graph::add_node(OpId op, std::vector<GraphArg> args, std::vector<Ten
 }
 
 Device device_of(const Graph& graph) {
+  // What is computed decides: inputs may be numbers of the host, or be read by nobody.
   for (const Value& v : graph.values) {
-    if (v.meta.device.type != DeviceType::CPU) return v.meta.device;
+    if (v.meta.device.type != DeviceType::CPU && (v.node >= 0 || graph.nodes.empty())) return v.meta.device;
   }
   return {};
 }

@@ -14,6 +14,8 @@ const TensorMeta* tensor_at(const Graph& g, const Node& node, size_t i) {
   return v ? &g.meta(v->id) : nullptr;
 }
 
+bool is_half(DType t) { return t == DType::Float16 || t == DType::BFloat16; }
+
 bool is_none(const Node& node, size_t i) { return std::holds_alternative<std::monostate>(node.args[i]); }
 
 bool is_calculated(DType t) { return t == DType::Float32 || t == DType::Float64 || t == DType::Int64; }
@@ -59,6 +61,8 @@ Reason reduction(const Graph& g, const Node& node) {
 
 Reason contraction(const Graph& g, const Node& node) {
   if (node.op == OpId::conv2d && !is_none(node, 2)) return "a convolution with a bias";
+  // Products take 16-bit factors as they are: their sums are float32 anyway.
+  if (node.op == OpId::matmul_wide || (node.op == OpId::matmul && is_half(tensor_at(g, node, 0)->dtype))) return "";
   return must_calculate_in_one_dtype(g, node, 0, false);
 }
 
@@ -120,6 +124,8 @@ Reason must_be_explicit(const Graph& g, const Node& node) {
       return pointwise(g, node);
     case OpKind::Reduction:
       return reduction(g, node);
+    case OpKind::Scan:
+      return must_calculate_in_one_dtype(g, node, 0, false);
     case OpKind::Contraction:
       return contraction(g, node);
     case OpKind::Gather:
@@ -137,6 +143,8 @@ Reason must_be_explicit(const Graph& g, const Node& node) {
   }
 }
 
+}  // namespace
+
 std::vector<bool> values_in_use(const Graph& g) {
   std::vector<bool> used(g.values.size(), false);
   auto mark = [&](ValueId v) { used[static_cast<size_t>(v)] = true; };
@@ -146,8 +154,6 @@ std::vector<bool> values_in_use(const Graph& g) {
   for (const Write& w : g.grads) mark(w.value);
   return used;
 }
-
-}  // namespace
 
 const char* name_of(Stage stage) {
   constexpr const char* kNames[] = {"trace", "decompose", "passes", "partition"};

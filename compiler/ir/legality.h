@@ -14,6 +14,9 @@ namespace fuselet::ir {
 enum class Stage : uint8_t { Trace, Decompose, Passes, Partition };
 const char* name_of(Stage stage);
 
+// By value: whether a node, a result or a write reads it.
+std::vector<bool> values_in_use(const Graph& graph);
+
 // Why the node may not stand in a graph that has come through the stage; empty if it may.
 std::string why_illegal(const Graph& graph, const Node& node, Stage stage);
 

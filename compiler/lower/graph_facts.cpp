@@ -35,9 +35,10 @@ bool lowers_alone(const GraphFacts& facts, int32_t n) {
 
 }  // namespace
 
-GraphFacts::GraphFacts(const ir::Graph& g, Numerics n)
+GraphFacts::GraphFacts(const ir::Graph& g, Numerics n, const ir::Graph* r)
     : graph(g),
       numerics(n),
+      recorded(r),
       base(g.values.size()),
       escapes(g.values.size(), false),
       is_call(g.nodes.size(), false),

@@ -37,6 +37,19 @@ std::string note_of(const ir::Node& node) {
   return node.origin.line.empty() ? op_of(node.op).name : concat(op_of(node.op).name, ", ", node.origin.line);
 }
 
+std::string asker_of(const GraphFacts& facts, const ir::Node& node) {
+  const ir::Origin& origin = node.origin;
+  const bool known = facts.recorded && !origin.operators.empty() && origin.operators[0] >= 0 &&
+                     static_cast<size_t>(origin.operators[0]) < facts.recorded->nodes.size();
+  if (!known) return note_of(node);
+  std::string name = op_of(facts.recorded->nodes[static_cast<size_t>(origin.operators[0])].op).name;
+  // Of a layer's two results the user's operator gives one.
+  constexpr std::string_view kForward = "_forward";
+  if (name.ends_with(kForward)) name.resize(name.size() - kForward.size());
+  // "in embedding": an eager operator.
+  return origin.line.empty() || origin.line.starts_with("in ") ? name : concat(name, ", ", origin.line);
+}
+
 NestBuilder::NestBuilder(const GraphFacts& facts, const std::vector<int32_t>& nodes,
                          const std::vector<ir::ValueId>& stored)
     : facts_(facts), nodes_(nodes), stored_(stored) {}
@@ -149,6 +162,7 @@ int32_t NestBuilder::load(ir::ValueId base, const Coordinate& address) {
   s.access = {buffer_of(base), address.offset, address.strides};
   s.indices = address.indices;
   s.varies = varies_of(address);
+  if (current_ && s.kind == Kind::LoadAt) s.note = asker_of(facts_, *current_);
   return add(std::move(s));
 }
 

@@ -40,10 +40,12 @@ struct BuiltNest {
 
 // What is known of a graph beside its nodes, worked out once.
 struct GraphFacts {
-  explicit GraphFacts(const ir::Graph& graph, Numerics numerics);
+  // `recorded`: the graph that origins count operators in, if it is there; it must outlive the facts.
+  explicit GraphFacts(const ir::Graph& graph, Numerics numerics, const ir::Graph* recorded = nullptr);
 
   const ir::Graph& graph;
   Numerics numerics;
+  const ir::Graph* recorded;
   std::vector<ir::ValueId> base;  // of each value: the one whose memory it is a view of
   std::vector<bool> escapes;      // of each base: an output, a write or a gradient of the graph is in it
   // Of each node: no loop computes it by itself, so it runs as a call of its backend's kernel.
@@ -120,5 +122,7 @@ class NestBuilder {
 bool is_boundary_cast(const ir::Node& node);
 // "gelu_erf, train.py:33"
 std::string note_of(const ir::Node& node);
+// The operator that the user called for the node's sake, for errors: "embedding, train.py:12".
+std::string asker_of(const GraphFacts& facts, const ir::Node& node);
 
 }  // namespace fuselet::lower

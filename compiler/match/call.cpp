@@ -5,6 +5,7 @@
 #include "autograd/grad_node.h"
 #include "compiler/match/later_backward.h"
 #include "core/dispatch.h"
+#include "core/ops/functions.h"
 
 namespace fuselet::match {
 namespace {
@@ -91,7 +92,7 @@ void FunctionCall::clear() {
   handles_.clear();
   numbers_.clear();
   draws_ = 0;
-  reads_cells_ = false;
+  reads_cells_ = moves_tensors_ = false;
   needed_ = nullptr;
   written_.clear();
   reason_.clear();
@@ -148,9 +149,33 @@ void FunctionCall::check_as_strided(const Tensor& t) {
   if (first.impl()->offset() != 0) refuse("as_strided() of a tensor that begins behind the start of its memory");
 }
 
+// A program runs on one device. A tensor from outside that the function does not write first is moved while the
+// function runs, and its copy, new in every call, is one more tensor from outside.
+void FunctionCall::move_at_once(Call& call) {
+  const bool is_copy = call.op->id == OpId::copy;
+  const Tensor& source = call.tensor(is_copy ? 1 : 0);
+  const Storage* storage = source.impl()->storage().get();
+  if (storage->is_deferred() || std::find(written_.begin(), written_.end(), storage) != written_.end())
+    refuse("moving what the function computes itself to another device (return it, and move it after the call)");
+  moves_tensors_ = true;
+  const Tensor moved = [&] {
+    PauseRecordingGuard at_once;
+    return transfer(source, result_device_of(call), !is_copy && call.flag(2));
+  }();
+  if (!is_copy) {
+    call.outs[0] = moved;
+    return;
+  }
+  Arg args[] = {call.args[0], Arg(moved)};
+  Call copy = call;
+  copy.args = args;
+  operate(copy);
+  call.outs = copy.outs;
+}
+
 void FunctionCall::operate(Call& call) {
   if (call.op->id == OpId::as_strided) check_as_strided(call.tensor(0));
-  if (crosses_devices(call)) refuse("moving a tensor to another device");
+  if (crosses_devices(call)) return move_at_once(call);
   if (draw_is_given() && (call.op->kind == OpKind::Random || call.op->kind == OpKind::Composite))
     refuse("a random generator other than the default one");
   if (function_->settings().pure) {

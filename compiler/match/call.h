@@ -43,6 +43,7 @@ class FunctionCall final : public CompiledCall {
 
  private:
   void check_as_strided(const Tensor& t);
+  void move_at_once(Call& call);
   const Step& step_for(const Asked& asked);
   const Step& record(const Asked& asked);
   void complete_pattern(StepPattern& step, const Asked& asked);
@@ -66,7 +67,8 @@ class FunctionCall final : public CompiledCall {
   std::vector<double> numbers_;
   uint64_t draws_ = 0;
   Ambient ambient_at_start_;
-  bool reads_cells_ = false;                   // noted for pure functions only
+  bool reads_cells_ = false;  // noted for pure functions only
+  bool moves_tensors_ = false;
   const std::vector<char>* needed_ = nullptr;  // while a shortcut is followed
   std::vector<const Storage*> written_;
   std::string reason_, reason_line_;  // why what was recorded before did not serve

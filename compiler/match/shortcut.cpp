@@ -7,8 +7,8 @@ namespace fuselet::match {
 
 bool FunctionCall::note_shortcut(std::span<const Tensor> arguments, std::span<const Tensor> results,
                                  Shortcut* out) const {
-  // Cells are state besides the arguments.
-  if (reads_cells_ || !cells_.empty()) return false;
+  // Cells are state besides the arguments, and what was moved holds the numbers of this call.
+  if (reads_cells_ || !cells_.empty() || moves_tensors_) return false;
   auto source_of = [&](const Tensor& t) {
     TensorSource s;
     auto same = std::find_if(arguments.begin(), arguments.end(), [&](const Tensor& a) { return a.is_same(t); });

@@ -13,6 +13,7 @@ constexpr RecomputeRow kRows[] = {
     {OpKind::Join, When::Cheap, Cost::Moved, 1, ""},
     {OpKind::Gather, When::Cheap, Cost::Moved, 2, ""},
     {OpKind::Reduction, When::Shrinks, Cost::Moved, 1, "would read again far more than it saves"},
+    {OpKind::Scan, When::Pressed, Cost::Moved, 2, "a scan: each element waits for the one before"},
     {OpKind::Fused, When::Pressed, Cost::Moved, 2, "several passes over its operands"},
     {OpKind::Random, When::Pressed, Cost::Moved, 4, "random: its draw is kept, not repeated"},
     {OpKind::Scatter, When::Pressed, Cost::Moved, 4, "scatters"},

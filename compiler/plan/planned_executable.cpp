@@ -4,6 +4,7 @@
 #include <atomic>
 #include <mutex>
 
+#include "compiler/ir/legality.h"
 #include "compiler/ir/node_call.h"
 #include "core/dispatch.h"
 #include "core/ops/functions.h"
@@ -47,8 +48,10 @@ class PlannedExecutable final : public Executable {
       : parts_(std::move(parts)), base_(facts.base) {
     arena_bytes_ = parts_.memory.arena_bytes;
     device_ = ir::device_of(parts_.graph);
+    const std::vector<bool> in_use = ir::values_in_use(parts_.graph);
     for (size_t i = 0; i < parts_.graph.inputs.size(); ++i) {
-      if (parts_.graph.meta(parts_.graph.inputs[i].value).device != device_) host_inputs_.push_back(i);
+      const ir::ValueId v = parts_.graph.inputs[i].value;
+      if (in_use[static_cast<size_t>(v)] && parts_.graph.meta(v).device != device_) host_inputs_.push_back(i);
     }
     for (const Step& step : parts_.order.steps) add_launch(step, facts);
     find_tensors();

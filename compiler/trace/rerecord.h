@@ -32,9 +32,9 @@ class Rerecording {
   const Tensor& now(ir::ValueId old) const { return values_[static_cast<size_t>(old)]; }
   // True iff the strides of the old graph's value must stay.
   bool layout_matters(ir::ValueId old) const { return layout_matters_[static_cast<size_t>(old)]; }
-  // Records `node` of the old graph once more, on other operands of the same dtypes: `operand` gives what stands for
-  // each. What is recorded from here on in place of the current node has the origin of both. Entry: one output, no
-  // draw, no cell (its value may have moved on since).
+  // Records `node` of the old graph once more, on other operands of the same dtypes (of any, for a view): `operand`
+  // gives what stands for each. What is recorded from here on in place of the current node has the origin of both.
+  // Entry: one output, no draw, no cell (its value may have moved on since).
   Tensor again(const ir::Node& node, const std::function<Tensor(ir::ValueId)>& operand);
   // While set, casts between float32 and 16-bit floats are boundaries.
   void mark_boundaries(bool on) { recorder_.mark_boundaries(on); }

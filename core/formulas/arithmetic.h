@@ -64,6 +64,12 @@ FUSELET_FN V with_sign_of(V magnitude, V sign) {
   return from_bits<V>(to_bits(magnitude) | (to_bits(sign) & kSignBit<V>));
 }
 
+// The magnitude of x with the sign of `sign`.
+template <class V>
+FUSELET_FN V copysign(V x, V sign) {
+  return with_sign_of(abs(x), sign);
+}
+
 template <class V>
 FUSELET_FN V maximum(V x, V y) {
 #ifdef FUSELET_DEVICE_UNITS
@@ -118,6 +124,21 @@ FUSELET_FN V floor(V x) {
     V nearest = round(x);
     return select(nearest > x, nearest - Scalar<V>(1), nearest);
   }
+}
+
+template <class V>
+FUSELET_FN V trunc(V x) {
+  if constexpr (kIsInteger<V>)
+    return x;
+  else
+    return with_sign_of(floor(abs(x)), x);
+}
+
+// x + weight (end - x) from the end that is nearer, so that both ends come out exactly. Floating point only.
+template <class V>
+FUSELET_FN V lerp(V x, V end, V weight) {
+  const V apart = end - x;
+  return select(abs(weight) < Scalar<V>(0.5), x + weight * apart, end - apart * (Scalar<V>(1) - weight));
 }
 
 }  // namespace fuselet::formula

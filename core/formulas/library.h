@@ -1,5 +1,5 @@
-// The C library's functions of doubles under one name on host and device. They are the double
-// formulas, lane by lane.
+// The C library's functions of doubles under one name on host and device: the double formulas, lane by lane. fmod,
+// which is exact, has a float form too.
 #pragma once
 
 #include "core/formulas/lanes.h"
@@ -21,6 +21,21 @@ FUSELET_FN double library_erf(double x) { return FUSELET_LIBRARY(erf)(x); }
 FUSELET_FN double library_erfc(double x) { return FUSELET_LIBRARY(erfc)(x); }
 FUSELET_FN double library_sin(double x) { return FUSELET_LIBRARY(sin)(x); }
 FUSELET_FN double library_cos(double x) { return FUSELET_LIBRARY(cos)(x); }
+FUSELET_FN double library_exp2(double x) { return FUSELET_LIBRARY(exp2)(x); }
+FUSELET_FN double library_log2(double x) { return FUSELET_LIBRARY(log2)(x); }
+FUSELET_FN double library_log10(double x) { return FUSELET_LIBRARY(log10)(x); }
+FUSELET_FN double library_asin(double x) { return FUSELET_LIBRARY(asin)(x); }
+FUSELET_FN double library_acos(double x) { return FUSELET_LIBRARY(acos)(x); }
+FUSELET_FN double library_atan(double x) { return FUSELET_LIBRARY(atan)(x); }
+FUSELET_FN double library_sinh(double x) { return FUSELET_LIBRARY(sinh)(x); }
+FUSELET_FN double library_cosh(double x) { return FUSELET_LIBRARY(cosh)(x); }
+FUSELET_FN double library_asinh(double x) { return FUSELET_LIBRARY(asinh)(x); }
+FUSELET_FN double library_acosh(double x) { return FUSELET_LIBRARY(acosh)(x); }
+FUSELET_FN double library_atanh(double x) { return FUSELET_LIBRARY(atanh)(x); }
+FUSELET_FN double library_atan2(double x, double y) { return FUSELET_LIBRARY(atan2)(x, y); }
+FUSELET_FN double library_hypot(double x, double y) { return FUSELET_LIBRARY(hypot)(x, y); }
+FUSELET_FN double library_fmod(double x, double y) { return FUSELET_LIBRARY(fmod)(x, y); }
+FUSELET_FN float library_fmod(float x, float y) { return FUSELET_LIBRARY(fmodf)(x, y); }
 
 #undef FUSELET_LIBRARY
 

@@ -39,6 +39,13 @@ FUSELET_FN V logical_or(V x, V y) {
   return select((x != Scalar<V>(0)) | (y != Scalar<V>(0)), splat<V>(1), splat<V>(0));
 }
 
+// Of -0 and of NaN with a minus too.
+template <class V>
+FUSELET_FN V signbit(V x) {
+  constexpr Bits<Scalar<V>> kSign = Bits<Scalar<V>>(1) << (sizeof(Scalar<V>) * 8 - 1);
+  return select((to_bits(x) & kSign) != 0u, splat<V>(1), splat<V>(0));
+}
+
 template <class V>
 FUSELET_FN V where(V condition, V yes, V no) {
   return select(condition != Scalar<V>(0), yes, no);

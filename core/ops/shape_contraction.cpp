@@ -57,6 +57,13 @@ void matmul(const Call& call, TensorMeta* out) {
   set_dense(out, std::move(sizes), a.dtype());
 }
 
+void matmul_wide(const Call& call, TensorMeta* out) {
+  matmul(call, out);
+  FUSELET_CHECK(is_float(out->dtype) && size_of(out->dtype) == 2, "matmul_wide: expected 16-bit floats, got ",
+                name_of(out->dtype));
+  out->dtype = DType::Float32;
+}
+
 void addmm(const Call& call, TensorMeta* out) {
   const Tensor &self = call.tensor(0), &a = call.tensor(1), &b = call.tensor(2);
   FUSELET_CHECK(a.dim() == 2 && b.dim() == 2, "addmm: expected matrices, got ", to_string(a.sizes()), " and ",

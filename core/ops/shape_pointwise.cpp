@@ -78,7 +78,10 @@ void pointwise(const Call& call, TensorMeta* out) {
       out->sizes = broadcast_sizes(out->sizes, t->sizes(), call.op->name);
     }
   }
-  out->dtype = result_dtype(call, promoted_dtype(call));
+  const DType promoted = promoted_dtype(call);
+  FUSELET_CHECK(!call.op->integers_only || !is_float(promoted), call.op->name, ": expected integers or bools, got ",
+                name_of(promoted));
+  out->dtype = result_dtype(call, promoted);
   if (shaped && same && shaped->is_contiguous()) {
     out->strides = contiguous_strides(out->sizes);
     return;

@@ -95,6 +95,19 @@ void var(const Call& call, TensorMeta* out) {
   reduce(call, call.ints(1), call.flag(3), call.tensor(0).dtype(), out);
 }
 
+void scan(const Call& call, TensorMeta* out) {
+  const Tensor& self = call.tensor(0);
+  wrap_dim(call.integer(1), self.dim(), call.op->name);
+  out->sizes = Dims(self.sizes());
+  finish(out, self.dtype());
+}
+
+void scan_floats(const Call& call, TensorMeta* out) {
+  FUSELET_CHECK(is_float(call.tensor(0).dtype()), call.op->name, ": expected a floating dtype, got ",
+                name_of(call.tensor(0).dtype()));
+  scan(call, out);
+}
+
 void full(const Call& call, TensorMeta* out) {
   out->sizes = Dims(call.ints(0));
   check_sizes(out->sizes, "full");

@@ -188,6 +188,8 @@ class Reader:
         if head.startswith(("friend ", "using namespace", "static_assert")) or TYPE.match(head):
             return None
         alias = re.match(r"(?:template\s*<.*?>\s*)?using ([\w:]+)", head)
+        if alias and "::" in alias[1]:  # names of a class above, such as its constructors
+            return None
         if alias:
             return Declaration(head, comment, "alias", alias[1], scope)
         if head.endswith("= delete"):

@@ -83,7 +83,8 @@ def described(declaration):
     directive, text = form(declaration)
     body = to_rst(declaration.comment)
     if directive.startswith("enum") and " { " in declaration.text:
-        body += [".. code-block:: cpp", "", "   " + declaration.text, ""]
+        values = declaration.text.split(" { ")[1].removesuffix(" }").rstrip(", ").split(", ")
+        body += [f"Values: {', '.join(f'``{value}``' for value in values)}.", ""]
     for member in declaration.members:
         if not member.name.startswith("~"):
             body += described(member)

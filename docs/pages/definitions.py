@@ -38,6 +38,15 @@ class Sources:
                 found.setdefault(head[1], Definition(head[1], path.relative_to(self.root).as_posix(), line, body))
         return found
 
+    @functools.cache
+    def table_line(self, name, pattern):
+        """path:line of the table `[name]` in the TOML files that match a pattern."""
+        for path in sorted(self.root.glob(pattern)):
+            lines = path.read_text().splitlines()
+            if f"[{name}]" in lines:
+                return f"{path.relative_to(self.root).as_posix()}:{lines.index(f'[{name}]') + 1}"
+        return None
+
     def find(self, name, *patterns):
         """The first definition of `name` in the patterns, or None."""
         return next((self.of(p)[name] for p in patterns if name in self.of(p)), None)

@@ -10,6 +10,11 @@ PROMOTION = {
     "first": "The result has the dtype of the first argument; the others are converted.",
     "none": "No promotion.",
 }
+PROMOTION_OF_ONE = {
+    "same": "The result has the dtype of the argument.",
+    "float": "The result has the dtype of the argument; integers and bools become the default dtype.",
+    "bool": "The result is bool.",
+}
 CAST = {
     "lower": "`lower`: in the 16-bit dtype of the region.",
     "float32": "`float32`: in float32.",
@@ -28,10 +33,15 @@ def results(row):
     return f"{row.returns} tensors."
 
 
+def operands(row):
+    return sum(a.type in ("Tensor", "Operand") for a in row.args)
+
+
 def dtypes(row):
     if not row.pointwise:
         return None
-    text = PROMOTION[row.get("promotion", "same")]
+    rule = row.get("promotion", "same")
+    text = PROMOTION[rule] if operands(row) > 1 else PROMOTION_OF_ONE.get(rule, PROMOTION[rule])
     if "compute" in row.fields:
         text += f" Calculated in {', '.join(f'`{t}`' for t in row.get('compute').split())}."
     return text
@@ -45,10 +55,14 @@ def shape_rule(row, sources):
 
 
 def shapes(row):
-    if row.pointwise and row.get("shape", "pointwise") == "pointwise":
-        tensors = sum(a.type in ("Tensor", "Operand") for a in row.args)
-        return "Any shape; the result has the same one." if tensors < 2 else "Tensor arguments broadcast to the result's shape."
-    return None
+    if not broadcasts(row):
+        return None
+    return "Any shape; the result has the same one." if operands(row) < 2 else "Tensor arguments broadcast to the result's shape."
+
+
+def broadcasts(row):
+    """Whether the shape rule is that of all pointwise operators."""
+    return row.pointwise and row.get("shape", "pointwise") == "pointwise"
 
 
 def errors(row, sources):
@@ -58,7 +72,9 @@ def errors(row, sources):
         return []
     callable_too = {**sources.of("core/shape.cpp"), **sources.of("core/ops/shape_*.cpp")}
     own = sources.of(rule.path)
-    return stated_errors(rule, {**callable_too, **own}, row.name)
+    found = stated_errors(rule, {**callable_too, **own}, row.name)
+    # Of what the common rule checks, an operator with one argument can break nothing.
+    return [(kind, text) for kind, text in found if not broadcasts(row) or operands(row) > 1 and "broadcast" in text]
 
 
 def composite(row, sources):
@@ -110,7 +126,7 @@ def vjp_rule(row, sources):
 
 def places(row, sources):
     """[(role, path:line)] of everything written for this row by hand."""
-    found = [("row", f"core/ops/{'pointwise' if row.pointwise else 'structured'}.toml")]
+    found = [("row", sources.table_line(row.name, "core/ops/*.toml"))]
     if row.pointwise and not isinstance(row.get("decompose"), str):
         found.append(("formula", sources.find(row.get("formula", row.name), "core/formulas/*.h")))
     found += [("shape rule", shape_rule(row, sources)), ("derivative", vjp_rule(row, sources)),

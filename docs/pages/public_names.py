@@ -1,32 +1,38 @@
 """What the Python package shows its users: modules, and the names in them.
 
 A module is public if the package above it imports it by itself (`from . import nn`) under a name without underscore.
-A name of a public module is public if `__all__` lists it, or, without `__all__`, if it has no underscore and comes from
-the package. The reference and the test of docstrings go by this list.
+A name of a public module is public if `__all__` lists it; without `__all__`, if it has no underscore and the module
+defines it or hands it on. The reference and the test of docstrings go by this list.
 """
 
 import __future__
 import ast
 import importlib
 import inspect
+import re
 import types
 from pathlib import Path
 
 PACKAGE = "fuselet"
+SIGNATURE = re.compile(r"\A\w+\(.*\)(?: -> .*)?(?:\n|\Z)")
+
+
+def parsed(module):
+    return ast.parse(Path(module.__file__).read_text())
+
+
+def is_package(module):
+    return Path(module.__file__).name == "__init__.py"
 
 
 def submodules(module):
     """Those that a package imports by themselves, in the order of their names."""
-    path = Path(module.__file__)
-    if path.name != "__init__.py":
+    if not is_package(module):
         return []
-    names = {alias.name for node in ast.walk(ast.parse(path.read_text()))
+    names = {alias.name for node in ast.walk(parsed(module))
              if isinstance(node, ast.ImportFrom) and node.module is None and node.level == 1
              for alias in node.names if alias.asname in (None, alias.name)}
-    found = sorted(n for n in names if not n.startswith("_") and isinstance(getattr(module, n, None), types.ModuleType))
-    # A package that only holds others (utils holds data).
-    folders = sorted(p.parent.name for p in path.parent.glob("*/__init__.py") if p.parent.name not in found)
-    return found + [n for n in folders if isinstance(getattr(module, n, None), types.ModuleType)]
+    return sorted(n for n in names if not n.startswith("_") and isinstance(getattr(module, n, None), types.ModuleType))
 
 
 def modules(name=PACKAGE):
@@ -44,7 +50,8 @@ def names(module_name):
     listed = getattr(module, "__all__", None)
     found = [n for n in (listed or dir(module)) if not n.startswith("_")]
     found = [n for n in found if not isinstance(getattr(module, n), (types.ModuleType, __future__._Feature))]
-    return sorted(n for n in found if listed or is_own(getattr(module, n), module))
+    shown = set() if listed else handed_on(module)
+    return sorted(n for n in found if listed or n in shown or is_own(getattr(module, n), module))
 
 
 def is_own(value, module):
@@ -55,8 +62,16 @@ def is_own(value, module):
         return not isinstance(value, types.BuiltinFunctionType)
     if home.split(".")[0] != PACKAGE:
         return False
-    is_package = Path(module.__file__).name == "__init__.py"
-    return is_package or home == module.__name__ or home.startswith(f"{PACKAGE}._C")
+    return is_package(module) or home == module.__name__ or home.startswith(f"{PACKAGE}._C")
+
+
+def handed_on(module):
+    """Names that a module imports and does not use itself: they are there for its users."""
+    tree = parsed(module)
+    used = {node.id for node in ast.walk(tree) if isinstance(node, ast.Name)}
+    imported = {alias.asname or alias.name for node in ast.walk(tree) if isinstance(node, ast.ImportFrom) and node.level
+                for alias in node.names}
+    return imported - used
 
 
 def members(owner):
@@ -70,9 +85,16 @@ def members(owner):
     return sorted(found.items())
 
 
+def text_of(value):
+    """A docstring without the signature that the bindings write at its top."""
+    return SIGNATURE.sub("", inspect.getdoc(value) or "").strip()
+
+
 def needs_doc(owner, name, value):
-    """Whether a member should say what it does: methods should, unless they override one that does."""
-    return inspect.isroutine(value) and not inspect.getdoc(getattr(owner, name))
+    """Whether a member should say what it does: methods should, unless they override one that does or are what Python's
+    own lists and dicts have."""
+    known = hasattr(list, name) or hasattr(dict, name)
+    return inspect.isroutine(value) and not known and not text_of(getattr(owner, name))
 
 
 def is_private(cls):

@@ -35,26 +35,26 @@ def from_row(directive, name, row, args, returns, doc):
 
 
 def function(module_name, name, value, rows):
-    row = rows.get(name)
+    row = rows.get(getattr(value, "__name__", ""))
     operators = importlib.import_module("fuselet")._C.functions
-    if row and getattr(operators, name, None) is value:
-        return from_row("function", f"{module_name}.{name}", row, row.args, result(row), row.doc)
+    if row and getattr(operators, row.name, None) is value:
+        return from_row("function", name, row, row.args, result(row), row.doc)
     return [f".. autofunction:: {module_name}.{name}", ""]
 
 
 def member(class_name, owner, name, value, rows):
     """One method or property of a class."""
-    full = f"{class_name}.{name}"
     base = importlib.import_module("fuselet")._C.TensorBase
-    if class_name == TENSOR and getattr(owner, name) is getattr(base, name, None) and inspect.isroutine(value):
-        row, in_place = rows.get(name), rows.get(name.removesuffix("_"))
+    kind = value.__name__ if inspect.ismethoddescriptor(value) and hasattr(value, "__name__") else ""
+    if class_name == TENSOR and kind and getattr(owner, name) is getattr(base, kind, None):
+        row, in_place = rows.get(kind), rows.get(kind.removesuffix("_"))
         if row and row.get("method"):
-            return from_row("method", full, row, row.args[1:], result(row), row.doc)
-        if name.endswith("_") and in_place and in_place.in_place:
+            return from_row("method", name, row, row.args[1:], result(row), row.doc)
+        if kind.endswith("_") and in_place and in_place.in_place:
             doc = f"{in_place.name}(), written into self, which is returned."
-            return from_row("method", full, in_place, in_place.args[1:], "Tensor", doc)
-    kind = "attribute" if not inspect.isroutine(value) and not isinstance(value, (staticmethod, classmethod)) else "method"
-    return [f".. auto{kind}:: {full}", ""]
+            return from_row("method", name, in_place, in_place.args[1:], "Tensor", doc)
+    is_method = inspect.isroutine(value) or isinstance(value, (staticmethod, classmethod))
+    return [f".. auto{'method' if is_method else 'attribute'}:: {class_name}.{name}", ""]
 
 
 def class_(module_name, name, value, rows, places):
@@ -85,7 +85,10 @@ def page(module_name, rows, places):
     groups = {"Classes": [], "Functions": [], "Values": []}
     for name in public_names.names(module_name):
         value = getattr(module, name)
-        if inspect.isclass(value):
+        if f"{module_name}.{name}" == TENSOR:
+            groups["Classes"] += [f":doc:`{TENSOR} <{TENSOR}>` has a page of its own.", ""]
+            places[value] = TENSOR
+        elif inspect.isclass(value):
             groups["Classes"] += class_(module_name, name, value, rows, places)
         elif callable(value):
             groups["Functions"] += function(module_name, name, value, rows)
@@ -99,11 +102,20 @@ def page(module_name, rows, places):
     return "\n".join(out) + "\n"
 
 
+def tensor_page(rows):
+    module = importlib.import_module("fuselet")
+    out = heading(TENSOR, "=") + [".. py:currentmodule:: fuselet", ""]
+    return "\n".join(out + class_("fuselet", "Tensor", module.Tensor, rows, {})) + "\n"
+
+
 def index(module_names):
     out = heading("Python", "=")
     out += ["A page a module. Names and behaviour are PyTorch's where nothing else is said;",
             ":doc:`/guides/from_pytorch` lists what differs.", "", ".. list-table::", "   :widths: 35 65", ""]
     for name in module_names:
+        if name == TENSOR:
+            out += [f"   * - :doc:`{TENSOR} <{TENSOR}>`", "     - The class of all tensors: every method and attribute."]
+            continue
         doc = inspect.cleandoc(importlib.import_module(name).__doc__ or "").split("\n\n")[0].replace("\n", " ")
         out += [f"   * - :doc:`{name} <{name}>`", f"     - {inline(doc)}"]
     out += ["", ".. toctree::", "   :hidden:", "", *(f"   {name}" for name in module_names), ""]
@@ -114,4 +126,5 @@ def pages(rows):
     """{path: text}"""
     by_name, places = {row.name: row for row in rows}, {}
     found = public_names.modules()
-    return {"python/index.rst": index(found), **{f"python/{name}.rst": page(name, by_name, places) for name in found}}
+    return {"python/index.rst": index([found[0], TENSOR, *found[1:]]), f"python/{TENSOR}.rst": tensor_page(by_name),
+            **{f"python/{name}.rst": page(name, by_name, places) for name in found}}

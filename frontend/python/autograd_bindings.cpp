@@ -133,7 +133,8 @@ Tensor detached(const Tensor& t) {
 
 void add_autograd(py::module_& m) {
   py::class_<NodeHandle>(m, "Node", "A node of the backward tape.")
-      .def("name", [](const NodeHandle& n) { return n.node->name(); })
+      .def(
+          "name", [](const NodeHandle& n) { return n.node->name(); }, "The operator's name, with \"Backward\".")
       .def_property_readonly(
           "line", [](const NodeHandle& n) { return n.node->line; }, "Where the forward call stands.")
       .def_property_readonly(
@@ -167,7 +168,8 @@ void add_autograd(py::module_& m) {
   m.def("_restore_output", restore_output);
   m.def("_refuse_derivative", refuse_derivative);
   m.def("_detached", detached);
-  m.def("is_grad_enabled", [] { return dispatch_state().grad_enabled; });
+  m.def(
+      "is_grad_enabled", [] { return dispatch_state().grad_enabled; }, "Whether this thread records gradients.");
   m.def("_set_grad_enabled", [](bool on) { dispatch_state().grad_enabled = on; });
 }
 

@@ -39,18 +39,23 @@ void add_generators(py::module_& m) {
              return h;
            }),
            py::arg("device") = "cpu")
-      .def("manual_seed",
-           [](py::object self, uint64_t seed) {
-             self.cast<GeneratorHandle&>().get().set_state({seed, 0});
-             return self;
-           })
-      .def("seed",
-           [](GeneratorHandle& h) {
-             uint64_t seed = std::random_device{}() | uint64_t{std::random_device{}()} << 32;
-             h.get().set_state({seed, 0});
-             return seed;
-           })
-      .def("initial_seed", [](GeneratorHandle& h) { return h.get().state().seed; })
+      .def(
+          "manual_seed",
+          [](py::object self, uint64_t seed) {
+            self.cast<GeneratorHandle&>().get().set_state({seed, 0});
+            return self;
+          },
+          py::arg("seed"), "Starts the draws of a seed anew; returns the generator.")
+      .def(
+          "seed",
+          [](GeneratorHandle& h) {
+            uint64_t seed = std::random_device{}() | uint64_t{std::random_device{}()} << 32;
+            h.get().set_state({seed, 0});
+            return seed;
+          },
+          "manual_seed() of a number that is different every time; returns the number.")
+      .def(
+          "initial_seed", [](GeneratorHandle& h) { return h.get().state().seed; }, "The seed.")
       .def_property_readonly(
           "device",
           [](GeneratorHandle&) {
@@ -63,12 +68,16 @@ void add_generators(py::module_& m) {
             return s.seed * 0x9E3779B97F4A7C15u + s.draws;
           },
           "A number drawn from this generator, to seed another one with.")
-      .def("get_state", [](GeneratorHandle& h) { return std::pair(h.get().state().seed, h.get().state().draws); })
-      .def("set_state",
-           [](py::object self, std::pair<uint64_t, uint64_t> state) {
-             self.cast<GeneratorHandle&>().get().set_state({state.first, state.second});
-             return self;
-           })
+      .def(
+          "get_state", [](GeneratorHandle& h) { return std::pair(h.get().state().seed, h.get().state().draws); },
+          "(seed, draws).")
+      .def(
+          "set_state",
+          [](py::object self, std::pair<uint64_t, uint64_t> state) {
+            self.cast<GeneratorHandle&>().get().set_state({state.first, state.second});
+            return self;
+          },
+          py::arg("state"), "Takes over what get_state() gave; returns the generator.")
       .def("__repr__", [](GeneratorHandle& h) {
         return concat("Generator(seed=", h.get().state().seed, ", draws=", h.get().state().draws, ")");
       });

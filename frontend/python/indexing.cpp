@@ -36,12 +36,13 @@ struct Selection {
   std::vector<Entry> entries;
 };
 
-// A list, an array or a tensor; undefined for anything else.
-Tensor to_index_tensor(PyObject* o) {
+// A list, an array or a tensor, of which a copy goes to `device`; undefined for anything else.
+Tensor to_index_tensor(PyObject* o, Device device) {
   if (is_tensor(o)) return unpack(o);
-  if (PyRange_Check(o)) return tensor_from_nested(ObjectRef(PySequence_List(o)).get(), std::nullopt);
-  if (PyList_Check(o) || PyTuple_Check(o)) return tensor_from_nested(o, std::nullopt);
-  if (PyObject_HasAttrString(o, "__array_interface__")) return tensor_from_array(o);
+  if (PyRange_Check(o)) return tensor_from_nested(ObjectRef(PySequence_List(o)).get(), std::nullopt, Device{});
+  if (PyList_Check(o) || PyTuple_Check(o)) return tensor_from_nested(o, std::nullopt, Device{});
+  if (PyObject_HasAttrString(o, "__array_interface__"))
+    return device == Device{} ? tensor_from_array(o, device) : tensor_over_array(o);
   return Tensor();
 }
 
@@ -62,12 +63,12 @@ bool is_number(PyObject* o) {
   return to_int(o, number);
 }
 
-Item read_item(PyObject* o) {
+Item read_item(PyObject* o, Device device) {
   Item item{o, {}, 1};
   if (o == Py_None || o == Py_Ellipsis || PyBool_Check(o)) {
     item.dims = 0;
   } else if (!PySlice_Check(o) && !is_number(o)) {
-    item.tensor = to_index_tensor(o);
+    item.tensor = to_index_tensor(o, device);
     if (!item.tensor.defined()) {
       throw TypeError(
           concat("indexing: expected ints, slices, None, Ellipsis, bools or tensors, got ", Py_TYPE(o)->tp_name));
@@ -111,7 +112,7 @@ Selection select_basic(const Tensor& self, PyObject* index) {
   std::vector<Item> items;
   int64_t consumed = 0, dim = 0;
   for (Py_ssize_t i = 0; i < n; ++i) {
-    items.push_back(read_item(objects[i]));
+    items.push_back(read_item(objects[i], self.device()));
     consumed += items.back().dims;
   }
   FUSELET_CHECK_INDEX(consumed <= self.dim(), "indexing: ", consumed, " indices for a tensor of shape ",
@@ -165,8 +166,8 @@ Tensor to_value(PyObject* value, const Tensor& like) {
   if (is_tensor(value)) return unpack(value);
   Scalar number;
   if (to_scalar(value, number)) return full({}, number, like.dtype(), like.device());
-  if (PyObject_HasAttrString(value, "__array_interface__")) return tensor_from_array(value).to(like.device());
-  return tensor_from_nested(value, like.dtype()).to(like.device());
+  if (PyObject_HasAttrString(value, "__array_interface__")) return tensor_from_array(value, like.device());
+  return tensor_from_nested(value, like.dtype(), like.device());
 }
 
 void store(const Selection& s, const Tensor& value) {

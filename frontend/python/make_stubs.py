@@ -15,7 +15,7 @@ HEADER = '''# Assembled by frontend/python/make_stubs.py; edit the sources, not 
 from collections.abc import Sequence
 from typing import Any
 
-from . import autograd as autograd, compiler as compiler, cuda as cuda, nn as nn, optim as optim, utils as utils
+from . import autograd as autograd, compiler as compiler, cuda as cuda, linalg as linalg, nn as nn, optim as optim, utils as utils
 from .grad_mode import (enable_grad as enable_grad, inference_mode as inference_mode, no_grad as no_grad,
                         set_grad_enabled as set_grad_enabled)
 from .number_limits import finfo as finfo, iinfo as iinfo
@@ -48,6 +48,8 @@ class device:
     type: str
     index: int | None
     def __init__(self, type: str | device, index: int | None = None) -> None: ...
+    def __enter__(self) -> device: ...
+    def __exit__(self, *exception: Any) -> bool: ...
 
 
 class Generator:
@@ -63,6 +65,8 @@ class InternalError(RuntimeError): ...
 
 def get_default_dtype() -> dtype: ...
 def set_default_dtype(t: dtype) -> None: ...
+def get_default_device() -> device: ...
+def set_default_device(device: device | str | int | None) -> None: ...
 def get_num_threads() -> int: ...
 def set_num_threads(n: int) -> None: ...
 def is_grad_enabled() -> bool: ...
@@ -115,10 +119,10 @@ class Tensor:
 '''
 
 OPERATORS = ["add", "radd", "iadd", "sub", "rsub", "isub", "mul", "rmul", "imul", "truediv", "rtruediv", "itruediv", "floordiv",
-             "rfloordiv", "mod", "rmod", "pow", "rpow", "and", "or", "xor", "lt", "le", "gt", "ge"]
+             "rfloordiv", "ifloordiv", "mod", "rmod", "imod", "pow", "rpow", "and", "or", "xor", "lshift", "rshift", "lt", "le", "gt", "ge"]
 
 # Modules whose functions the package exports, beside composed.py.
-COMPOSED = ("shaping", "diagonals", "selecting", "ordering", "contracting", "einsum")
+COMPOSED = ("shaping", "diagonals", "selecting", "ordering", "contracting", "einsum", "reductions")
 
 
 def parameters(function):

@@ -2,7 +2,7 @@
 #include <pybind11/pybind11.h>
 
 #include "backends/threads.h"
-#include "core/dispatch_state.h"
+#include "core/default_device.h"
 #include "core/host_cell.h"
 #include "core/nonzero.h"
 #include "core/ops/functions.h"
@@ -39,8 +39,9 @@ void add_cells(py::module_& m) {
       .def(py::init([](double value, std::string name) { return CellPtr(new HostCell(value, std::move(name))); }),
            py::arg("value"), py::arg("name") = "")
       .def("get", &HostCell::get)
-      .def("set", &HostCell::set)
-      .def("advance", &HostCell::advance, py::arg("by"))
+      .def("set", &HostCell::set, py::arg("value"), "Another number, for later runs as well.")
+      .def("advance", &HostCell::advance, py::arg("by"),
+           "Adds to the number, now and on every run of a running recording.")
       .def_property_readonly("name", &HostCell::name)
       .def("__float__", &HostCell::get)
       .def("__repr__", [](const HostCell& c) { return concat("HostCell(", c.get(), ", name='", c.name(), "')"); });
@@ -48,12 +49,14 @@ void add_cells(py::module_& m) {
 }
 
 void add_making(py::module_& m) {
-  m.def("_from_nested", [](const py::object& data, const py::object& dtype) {
+  m.def("_from_nested", [](const py::object& data, const py::object& dtype, const py::object& device) {
     std::optional<DType> type;
     if (!dtype.is_none()) type = unpack_dtype(dtype.ptr());
-    return tensor_from_nested(data.ptr(), type);
+    return tensor_from_nested(data.ptr(), type, unpack_device(device.ptr()));
   });
-  m.def("_copy_of_array", [](const py::object& array) { return tensor_from_array(array.ptr()); });
+  m.def("_copy_of_array", [](const py::object& array, const py::object& device) {
+    return tensor_from_array(array.ptr(), unpack_device(device.ptr()));
+  });
   m.def("_over_array", [](const py::object& array) { return tensor_over_array(array.ptr()); });
   m.def("_from_capsule", [](const py::object& capsule) { return from_capsule(capsule.ptr()); });
   m.def("_make_subclass", [](const py::object& cls, const Tensor& data, bool requires_grad) {
@@ -76,20 +79,38 @@ void add_making(py::module_& m) {
 }
 
 void add_settings(py::module_& m) {
-  m.def("get_default_dtype", [] { return dispatch_state().default_dtype; });
-  m.def("set_default_dtype", [](DType t) {
-    FUSELET_CHECK(is_float(t), "set_default_dtype: expected a floating dtype, got ", name_of(t));
-    dispatch_state().default_dtype = t;
+  m.def(
+      "get_default_dtype", [] { return dispatch_state().default_dtype; },
+      "This thread's default dtype: that of Python floats and of tensors made without a dtype.");
+  m.def(
+      "set_default_dtype",
+      [](DType t) {
+        FUSELET_CHECK(is_float(t), "set_default_dtype: expected a floating dtype, got ", name_of(t));
+        dispatch_state().default_dtype = t;
+      },
+      py::arg("t"), "Sets get_default_dtype(); RuntimeError for a dtype that is not floating.");
+  m.def("get_default_device", [] { return py::reinterpret_steal<py::object>(wrap_device(get_default_device())); });
+  m.def("set_default_device", [](const py::object& device) {
+    set_default_device(device.is_none() ? Device{} : unpack_device(device.ptr()));
   });
-  m.def("promote_types", [](DType a, DType b) { return promote(a, b); });
+  // While the code of a compiled function runs.
+  m.def("_is_in_compiled_call", [] { return dispatch_state().compiled_call != nullptr; });
+  m.def(
+      "promote_types", [](DType a, DType b) { return promote(a, b); }, py::arg("type1"), py::arg("type2"),
+      "The dtype in which two meet: the higher category, then the wider one; float32 for float16 with bfloat16, int32 "
+      "for int8 with uint8.");
   m.def("set_float32_matmul_precision",
         [](const std::string& precision) { fuselet::set_float32_matmul_precision(precision); });
   m.def("get_float32_matmul_precision", [] { return std::string(name_of(fuselet::float32_matmul_precision())); });
-  m.def("get_num_threads", [] { return fuselet::get_num_threads(); });
-  m.def("set_num_threads", [](int n) {
-    FUSELET_CHECK(n > 0, "set_num_threads: expected a positive number, got ", n);
-    fuselet::set_num_threads(n);
-  });
+  m.def(
+      "get_num_threads", [] { return fuselet::get_num_threads(); }, "How many threads loops on the CPU use.");
+  m.def(
+      "set_num_threads",
+      [](int n) {
+        FUSELET_CHECK(n > 0, "set_num_threads: expected a positive number, got ", n);
+        fuselet::set_num_threads(n);
+      },
+      py::arg("n"), "How many threads later loops on the CPU use, of all callers. Results do not depend on it.");
   m.def("_is_inside_compiled_function",
         [] { return dispatch_state().compiled_call != nullptr || dispatch_state().recording != nullptr; });
   m.def("_install_line_hook", [](const std::string& folder) { install_line_hook(folder.c_str()); });

@@ -44,21 +44,6 @@ PyObject* matrix_product(PyObject* a, PyObject* b) {
 PyObject* power(PyObject* a, PyObject* b, PyObject*) { return run_binary(OpId::pow, a, b, false); }
 PyObject* power_in_place(PyObject* a, PyObject* b, PyObject*) { return run_binary(OpId::pow, a, b, true); }
 
-// Logical operators on bools; bits of integers have no operator yet.
-template <OpId id>
-PyObject* logical(PyObject* a, PyObject* b) {
-  if (!is_tensor(a)) std::swap(a, b);
-  return guarded([&]() -> PyObject* {
-    Scalar number;
-    bool both_bool =
-        unpack(a).dtype() == DType::Bool &&
-        (is_tensor(b) ? unpack(b).dtype() == DType::Bool : to_scalar(b, number) && number.category() == Category::Bool);
-    if (!both_bool)
-      throw NotImplementedError("&, | and ^ need bool tensors; there are no bitwise operators on integers yet");
-    return run_binary(id, a, b, false);
-  });
-}
-
 template <OpId id>
 PyObject* unary(PyObject* self) {
   return guarded([&] {
@@ -70,52 +55,6 @@ PyObject* unary(PyObject* self) {
 PyObject* positive(PyObject* self) {
   Py_INCREF(self);
   return self;
-}
-
-PyObject* invert(PyObject* self) {
-  return guarded([&]() -> PyObject* {
-    if (unpack(self).dtype() != DType::Bool) throw NotImplementedError("~ needs a bool tensor");
-    return unary<OpId::logical_not>(self);
-  });
-}
-
-PyObject* floor_of_quotient(PyObject* a, PyObject* b) {
-  ObjectRef quotient(run_binary(OpId::div, a, b, false));
-  if (!quotient || quotient.get() == Py_NotImplemented) return quotient.release();
-  return unary<OpId::floor>(quotient.get());
-}
-
-bool is_integral(PyObject* o) {
-  if (is_tensor(o)) return !is_float(unpack(o).dtype());
-  return PyLong_Check(o) || (!PyFloat_Check(o) && PyIndex_Check(o));
-}
-
-PyObject* floor_divide(PyObject* a, PyObject* b) {
-  return guarded([&]() -> PyObject* {
-    ObjectRef q(floor_of_quotient(a, b));
-    if (!q || q.get() == Py_NotImplemented || !is_integral(a) || !is_integral(b)) return q.release();
-    // The quotient of integers in double would round beyond 2^53; float32 already beyond 2^24, so it is taken in
-    // float64.
-    Scalar numbers[2];
-    Arg args[2];
-    to_operand(a, args[0], numbers[0]);
-    to_operand(b, args[1], numbers[1]);
-    Operand x = args[0].tag == Arg::Tag::Tensor ? Operand(*args[0].tensor) : Operand(numbers[0]);
-    Operand y = args[1].tag == Arg::Tag::Tensor ? Operand(*args[1].tensor) : Operand(numbers[1]);
-    Tensor wide_x = x.tensor() ? x.tensor()->cast(DType::Float64) : full({}, numbers[0], DType::Float64);
-    DType type = x.tensor() && y.tensor() ? promote(x.tensor()->dtype(), y.tensor()->dtype())
-                 : x.tensor()             ? x.tensor()->dtype()
-                                          : y.tensor()->dtype();
-    return wrap(div(wide_x, y).floor().cast(type == DType::Bool ? DType::Int64 : type));
-  });
-}
-
-// a - b * floor(a / b): the sign of b, as Python's own.
-PyObject* remainder(PyObject* a, PyObject* b) {
-  ObjectRef q(floor_divide(a, b));
-  if (!q || q.get() == Py_NotImplemented) return q.release();
-  ObjectRef whole(run_binary(OpId::mul, q.get(), b, false));
-  return whole ? run_binary(OpId::sub, a, whole.get(), false) : nullptr;
 }
 
 // The one element as a Python number.
@@ -186,22 +125,29 @@ void append_number_slots(std::vector<PyType_Slot>& slots) {
       {Py_nb_subtract, slot(binary<OpId::sub>)},
       {Py_nb_multiply, slot(binary<OpId::mul>)},
       {Py_nb_true_divide, slot(binary<OpId::div>)},
-      {Py_nb_floor_divide, slot(floor_divide)},
-      {Py_nb_remainder, slot(remainder)},
+      {Py_nb_floor_divide, slot(binary<OpId::floor_divide>)},
+      {Py_nb_remainder, slot(binary<OpId::remainder>)},
       {Py_nb_power, slot(power)},
       {Py_nb_matrix_multiply, slot(matrix_product)},
-      {Py_nb_and, slot(logical<OpId::logical_and>)},
-      {Py_nb_or, slot(logical<OpId::logical_or>)},
-      {Py_nb_xor, slot(logical<OpId::logical_xor>)},
+      {Py_nb_and, slot(binary<OpId::bitwise_and>)},
+      {Py_nb_or, slot(binary<OpId::bitwise_or>)},
+      {Py_nb_xor, slot(binary<OpId::bitwise_xor>)},
+      {Py_nb_lshift, slot(binary<OpId::bitwise_left_shift>)},
+      {Py_nb_rshift, slot(binary<OpId::bitwise_right_shift>)},
       {Py_nb_inplace_add, slot(binary_in_place<OpId::add>)},
       {Py_nb_inplace_subtract, slot(binary_in_place<OpId::sub>)},
       {Py_nb_inplace_multiply, slot(binary_in_place<OpId::mul>)},
       {Py_nb_inplace_true_divide, slot(binary_in_place<OpId::div>)},
+      {Py_nb_inplace_floor_divide, slot(binary_in_place<OpId::floor_divide>)},
+      {Py_nb_inplace_remainder, slot(binary_in_place<OpId::remainder>)},
+      {Py_nb_inplace_and, slot(binary_in_place<OpId::bitwise_and>)},
+      {Py_nb_inplace_or, slot(binary_in_place<OpId::bitwise_or>)},
+      {Py_nb_inplace_xor, slot(binary_in_place<OpId::bitwise_xor>)},
       {Py_nb_inplace_power, slot(power_in_place)},
       {Py_nb_negative, slot(unary<OpId::neg>)},
       {Py_nb_positive, slot(positive)},
       {Py_nb_absolute, slot(unary<OpId::abs>)},
-      {Py_nb_invert, slot(invert)},
+      {Py_nb_invert, slot(unary<OpId::bitwise_not>)},
       {Py_nb_bool, slot(truth)},
       {Py_nb_int, slot(as_int)},
       {Py_nb_float, slot(as_float)},

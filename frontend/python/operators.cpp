@@ -97,8 +97,8 @@ std::string facts_of(const Op& op) {
 }
 
 // The signature line that inspect reads, then the row's doc, facts and schema.
-const char* doc_of(const Op& op, bool method, bool in_place) {
-  std::string name = std::string(op.name) + (in_place ? "_" : "");
+const char* doc_of(const Op& op, const char* given_name, bool method, bool in_place) {
+  std::string name = std::string(given_name) + (in_place ? "_" : "");
   std::string out = name + "(" + (method ? "$self" : "$module");
   for (size_t i = method ? 1 : 0; i < op.args.size(); ++i) {
     out += std::string(", ") + op.args[i].name;
@@ -132,7 +132,10 @@ void add_operator_functions(PyObject* module, PyObject* internal_module) {
   for (const Op& op : all_ops()) {
     size_t i = static_cast<size_t>(op.id);
     auto& table = op.is_function ? *functions : *internal;
-    table.push_back(entry(op.name, mutates(op) ? kMutating[i] : kEntries.functions[i], doc_of(op, false, false)));
+    table.push_back(
+        entry(op.name, mutates(op) ? kMutating[i] : kEntries.functions[i], doc_of(op, op.name, false, false)));
+    for (const char* alias : op.aliases)
+      table.push_back(entry(alias, kEntries.functions[i], doc_of(op, alias, false, false)));
   }
   functions->push_back({nullptr, nullptr, 0, nullptr});
   internal->push_back({nullptr, nullptr, 0, nullptr});
@@ -144,9 +147,13 @@ PyMethodDef* tensor_method_table(const PyMethodDef& init_subclass) {
   auto* methods = new std::vector<PyMethodDef>{init_subclass};
   for (const Op& op : all_ops()) {
     size_t i = static_cast<size_t>(op.id);
-    if (op.is_method) methods->push_back(entry(op.name, kEntries.methods[i], doc_of(op, true, false)));
-    if (op.in_place_form && !mutates(op)) {
-      methods->push_back(entry(keep(std::string(op.name) + "_"), kEntries.in_place[i], doc_of(op, true, true)));
+    std::vector<const char*> names{op.name};
+    names.insert(names.end(), op.aliases.begin(), op.aliases.end());
+    for (const char* name : names) {
+      if (op.is_method) methods->push_back(entry(name, kEntries.methods[i], doc_of(op, name, true, false)));
+      if (op.in_place_form && !mutates(op)) {
+        methods->push_back(entry(keep(std::string(name) + "_"), kEntries.in_place[i], doc_of(op, name, true, true)));
+      }
     }
   }
   append_plain_methods(*methods);

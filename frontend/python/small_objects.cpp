@@ -1,7 +1,9 @@
 #include "frontend/python/small_objects.h"
 
 #include <string>
+#include <vector>
 
+#include "core/default_device.h"
 #include "core/error.h"
 #include "frontend/python/object_ref.h"
 #include "frontend/python/python_error.h"
@@ -109,10 +111,31 @@ PyObject* device_new(PyTypeObject*, PyObject* args, PyObject* kwargs) {
   });
 }
 
+// What the running `with device:` blocks of the thread have replaced, the innermost last.
+thread_local std::vector<Device> t_replaced;
+
+PyObject* device_enter(PyObject* self, PyObject*) {
+  t_replaced.push_back(get_default_device());
+  set_default_device(device_value(self));
+  return Py_NewRef(self);
+}
+PyObject* device_exit(PyObject*, PyObject*) {
+  return guarded([&]() -> PyObject* {
+    FUSELET_CHECK(!t_replaced.empty(), "device: __exit__() without __enter__() on this thread");
+    set_default_device(t_replaced.back());
+    t_replaced.pop_back();
+    Py_RETURN_FALSE;
+  });
+}
+
 PyGetSetDef kDeviceProperties[] = {{"type", device_type, nullptr, "'cpu' or 'cuda'", nullptr},
                                    {"index", device_index, nullptr, "None on the CPU", nullptr},
                                    {nullptr, nullptr, nullptr, nullptr, nullptr}};
-PyMethodDef kDeviceMethods[] = {{"__reduce__", device_reduce, METH_NOARGS, nullptr}, {nullptr, nullptr, 0, nullptr}};
+PyMethodDef kDeviceMethods[] = {
+    {"__reduce__", device_reduce, METH_NOARGS, nullptr},
+    {"__enter__", device_enter, METH_NOARGS, "Inside, what names no device is made on this one."},
+    {"__exit__", device_exit, METH_VARARGS, nullptr},
+    {nullptr, nullptr, 0, nullptr}};
 constexpr char kDeviceDoc[] =
     "Where a tensor's memory lies: device('cpu'), device('cuda', 1) or device('cuda:1'). 'cuda' alone is the thread's "
     "current device, whose number it has at once. RuntimeError for another text or number.";

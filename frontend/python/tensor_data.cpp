@@ -128,7 +128,7 @@ ArrayLayout layout_of(PyObject* array) {
 
 }  // namespace
 
-Tensor tensor_from_nested(PyObject* data, std::optional<DType> dtype) {
+Tensor tensor_from_nested(PyObject* data, std::optional<DType> dtype, Device device) {
   NestedReader reader(data);
   DType type = dtype.value_or(reader.category() == Category::Float ? dispatch_state().default_dtype
                               : reader.category() == Category::Int ? DType::Int64
@@ -144,7 +144,7 @@ Tensor tensor_from_nested(PyObject* data, std::optional<DType> dtype) {
       store_element_int(type, memory, i++, s.to_int());
     }
   }
-  return out.to(dispatch_state().default_device);
+  return out.to(device);
 }
 
 Tensor tensor_over_array(PyObject* array) {
@@ -158,7 +158,10 @@ Tensor tensor_over_array(PyObject* array) {
   return Tensor(make_intrusive<TensorImpl>(std::move(storage), a.sizes, a.strides, 0, a.dtype));
 }
 
-Tensor tensor_from_array(PyObject* array) { return tensor_over_array(array).clone(true); }
+Tensor tensor_from_array(PyObject* array, Device device) {
+  const Tensor shared = tensor_over_array(array);
+  return device == shared.device() ? shared.clone(true) : shared.to(device).contiguous();
+}
 
 PyObject* to_nested(const Tensor& t) {
   t.raw_data();  // an error for a value of a running recording

@@ -10,9 +10,10 @@ namespace fuselet::python {
 
 // A number or nested sequences of numbers of equal lengths; a new tensor. Without a dtype: bool, int64 or the default
 // floating dtype, by the widest number in it. Tensors of one element count as numbers. TypeError for anything else.
-Tensor tensor_from_nested(PyObject* data, std::optional<DType> dtype);
+// Also inside a compiled function it is made at once: the function meets it as a tensor from outside.
+Tensor tensor_from_nested(PyObject* data, std::optional<DType> dtype, Device device);
 // An object with __array_interface__ (NumPy): a new tensor with its elements.
-Tensor tensor_from_array(PyObject* array);
+Tensor tensor_from_array(PyObject* array, Device device);
 // The same, sharing the array's memory and keeping the array alive.
 Tensor tensor_over_array(PyObject* array);
 

@@ -49,7 +49,11 @@ bool names(const std::string_view (&list)[N], const Op& op) {
   return std::find(std::begin(list), std::end(list), std::string_view(op.name)) != std::end(list);
 }
 
-bool is_checked(const Op& op) { return op.composite ? !names(kConstant, op) : op.differentiable; }
+bool is_checked(const Op& op) {
+  const std::vector<DType> dtypes = dtypes_of(op);
+  if (std::find(dtypes.begin(), dtypes.end(), DType::Float64) == dtypes.end()) return false;
+  return op.composite ? !names(kConstant, op) : op.differentiable;
+}
 
 // Differences see what the gradient leaves out by definition: the row of padding_idx.
 bool hides_gradient(const Op& op, const OpSample& sample) {

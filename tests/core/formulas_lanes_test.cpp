@@ -103,6 +103,13 @@ TEST_CASE("a lane has the scalar's bits: arithmetic") {
   LANES_OF_EACH(round(x));
   LANES_OF_EACH(floor(x));
   LANES_OF_EACH(ceil(x));
+  LANES_OF_EACH(trunc(x));
+  LANES_OF_EACH(fmod(x, y));
+  LANES_OF_EACH(remainder(x, y));
+  LANES_OF_EACH(floor_divide(x, y));
+  LANES_OF_EACH(trunc_divide(x, y));
+  LANES_OF_EACH_FLOATING(copysign(x, y));
+  LANES_OF_EACH_FLOATING(lerp(x, y, z));
   LANES_OF_EACH_FLOATING(div(x, y));
   LANES_OF_EACH_FLOATING(reciprocal(x));
   LANES_OF_EACH_FLOATING(sqrt(x));
@@ -123,6 +130,14 @@ TEST_CASE("a lane has the scalar's bits: comparisons and logic") {
   LANES_OF_EACH(logical_not(x));
   LANES_OF_EACH(where(x, y, z));
   LANES_OF_EACH(isnan(x));
+  LANES_OF_EACH(isinf(x));
+  LANES_OF_EACH(isfinite(x));
+  LANES_OF_EACH(signbit(x));
+  LANES(Int64Lanes, bitwise_and(x, y));
+  LANES(Int64Lanes, bitwise_or(x, y));
+  LANES(Int64Lanes, bitwise_xor(x, y));
+  LANES(Int64Lanes, bitwise_left_shift(x, y));
+  LANES(Int64Lanes, bitwise_right_shift(x, y));
 }
 
 TEST_CASE("a lane has the scalar's bits: transcendental functions") {
@@ -133,6 +148,13 @@ TEST_CASE("a lane has the scalar's bits: transcendental functions") {
   LANES_OF_EACH_FLOATING(sin(x));
   LANES_OF_EACH_FLOATING(cos(x));
   LANES_OF_EACH_FLOATING(pow(x, y));
+  LANES_OF_EACH_FLOATING(expm1(x));
+  LANES_OF_EACH_FLOATING(log2(x));
+  LANES_OF_EACH_FLOATING(tan(x));
+  LANES_OF_EACH_FLOATING(atan2(x, y));
+  LANES_OF_EACH_FLOATING(erfinv(x));
+  LANES_OF_EACH_FLOATING(xlogy(x, y));
+  LANES_OF_EACH_FLOATING(logaddexp(x, y));
 }
 
 TEST_CASE("a lane has the scalar's bits: activations") {

@@ -108,6 +108,68 @@ TEST_CASE("integers wrap around") {
   CHECK(formula::maximum(low, high) == high);
 }
 
+TEST_CASE_TEMPLATE("division rounded to whole numbers", S, float, double) {
+  const S inf = std::numeric_limits<S>::infinity();
+  const S values[] = {S(0.3), S(1), S(7), S(-7), S(0.1), S(-0.1), S(1e20), S(-2.5), S(0.5)};
+  for (S x : values) {
+    for (S y : values) {
+      CAPTURE(x);
+      CAPTURE(y);
+      CHECK(same(formula::fmod(x, y), std::fmod(x, y)));
+      // Python's own definition of // by the exact remainder.
+      S rest = std::fmod(x, y), whole = (x - rest) / y;
+      if (rest != 0 && (rest < 0) != (y < 0)) rest += y, whole -= 1;
+      CHECK(formula::remainder(x, y) == rest);
+      CHECK(formula::floor_divide(x, y) == doctest::Approx(whole));
+      CHECK(same(formula::trunc_divide(x, y), std::trunc(x / y)));
+    }
+  }
+  CHECK(formula::floor_divide(S(1), S(0.1)) == 9);  // 0.1 is a little more than a tenth
+  CHECK(formula::floor_divide(S(-7), S(2)) == -4);
+  CHECK(formula::floor_divide(S(5), inf) == 0);
+  CHECK(formula::floor_divide(S(-5), inf) == -1);
+  CHECK(formula::floor_divide(S(3), S(0)) == inf);
+  CHECK(std::isnan(formula::floor_divide(S(0), S(0))));
+  CHECK(std::isnan(formula::remainder(S(3), S(0))));
+  CHECK(same(formula::trunc(S(-0.5)), S(-0.0)));
+  CHECK(formula::trunc(-inf) == -inf);
+  CHECK(formula::lerp(S(0.1), S(0.7), S(1)) == S(0.7));
+  CHECK(formula::isinf(-inf) == 1);
+  CHECK(formula::isinf(inf - inf) == 0);
+  CHECK(formula::isfinite(inf) == 0);
+  CHECK(formula::signbit(S(-0.0)) == 1);
+  CHECK(same(formula::copysign(inf, S(-0.0)), -inf));
+  CHECK(formula::logaddexp(-inf, -inf) == -inf);
+  CHECK(formula::logaddexp(inf, S(0)) == inf);
+  CHECK(formula::xlogy(S(0), S(0)) == 0);
+  CHECK(std::isnan(formula::xlogy(S(0), inf - inf)));
+  CHECK(formula::expm1(inf) == inf);
+  CHECK(formula::expm1(-inf) == -1);
+  CHECK(formula::softplus(S(1000), S(1), S(20)) == 1000);
+  CHECK(formula::log_sigmoid(S(-1000)) == -1000);
+}
+
+TEST_CASE("division and bits of integers") {
+  using I = std::int64_t;
+  const I low = std::numeric_limits<I>::min();
+  const I quotients[][4] = {{7, 2, 3, 1},   {-7, 2, -4, 1}, {7, -2, -4, -1},   {-7, -2, 3, -1},
+                            {-6, 3, -2, 0}, {5, 0, 0, 0},   {low, -1, low, 0}, {low, 1, low, 0}};
+  for (const auto& [x, y, quotient, rest] : quotients) {
+    CAPTURE(x);
+    CAPTURE(y);
+    CHECK(formula::floor_divide(x, y) == quotient);
+    CHECK(formula::remainder(x, y) == rest);
+  }
+  CHECK(formula::trunc_divide(I(-7), I(2)) == -3);
+  CHECK(formula::fmod(I(-7), I(2)) == -1);
+  CHECK(formula::bitwise_left_shift(I(1), I(63)) == low);
+  CHECK(formula::bitwise_left_shift(I(1), I(64)) == 0);
+  CHECK(formula::bitwise_left_shift(I(1), I(-1)) == 0);
+  CHECK(formula::bitwise_right_shift(I(-5), I(1)) == -3);
+  CHECK(formula::bitwise_right_shift(I(-5), I(99)) == -1);
+  CHECK(formula::bitwise_right_shift(I(5), I(-1)) == 0);
+}
+
 TEST_CASE("double formulas against the standard library") {
   for (double x = -40; x <= 40; x += 0.0371) {
     double sigmoid = 1 / (1 + std::exp(-x)), cdf = 0.5 * std::erfc(-x / std::sqrt(2.0));

@@ -72,6 +72,14 @@ SHAPING = {
     "meshgrid": (lambda x, y: fl.meshgrid(x, y, indexing="xy")[1], lambda x, y: np.meshgrid(x, y)[1], [(3,), (4,)]),
     "unfold": (lambda x: x.unfold(2, 3, 1), lambda x: unfolded(x, 2, 3, 1), [A]),
     "unfold side by side": (lambda x: x.unfold(2, 2, 2), lambda x: x.reshape(2, 3, 2, 2), [A]),
+    "diagflat": (lambda x: fl.diagflat(x, 1), lambda x: np.diagflat(x, 1), [(2, 2)]),
+    "diagonal_scatter": (lambda x, y: fl.diagonal_scatter(x, y, -1, 0, 2), lambda x, y: x * (1 - np.eye(4, 3, -1)[:, None]) + np.einsum(
+        "bi,ij->jbi", y, np.eye(3, 4, 1)), [(4, 2, 3), (2, 3)]),
+    "diff": (lambda x, y: fl.diff(x, 2, 1, prepend=y), lambda x, y: np.diff(x, 2, 1, prepend=y), [A, (2, 1, 4)]),
+    "block_diag": (lambda x, y: fl.block_diag(x, y), lambda x, y: np.block([[x, np.zeros((2, 3))], [np.zeros((1, 2)), y[None]]]), [(2, 2), (3,)]),
+    "combinations": (lambda x: fl.combinations(x), lambda x: x[[[0, 1], [0, 2], [1, 2]]], [(3,)]),
+    "hsplit": (lambda x: x.hsplit(3)[1], lambda x: np.hsplit(x, 3)[1], [A]),
+    "cat without elements": (lambda x: fl.cat([x, x.new_zeros(0)], 1), lambda x: x, [A]),
     "narrow": (lambda x: x.narrow(1, 1, 2), lambda x: x[:, 1:3], [A]),
 }
 
@@ -95,6 +103,8 @@ INDEXING = {
                   [(3, 4), (2,)]),
     "index_put adds": (lambda x, y: x.index_put((idx(x, [0, 0]), idx(x, [1, 1])), y, True),
                        lambda x, y: placed(x, [0, 0], [1, 1], value=y, add=True), [(3, 4), (2,)]),
+    "put": (lambda x, y: x.put(idx(x, [5, -1]), y), lambda x, y: placed(x.ravel(), [5, -1], value=y).reshape(3, 4), [(3, 4), (2,)]),
+    "unravel_index": (lambda x: fl.unravel_index(idx(x, [0, 13, 23]), A)[1] + 0 * x.argsort(), lambda x: np.unravel_index([0, 13, 23], A)[1], [(3,)]),
     "searchsorted": (lambda x, y: fl.searchsorted(x.sort().values, y), lambda x, y: np.searchsorted(np.sort(x), y), [(7,), (3, 4)]),
     "searchsorted right": (lambda x, y: fl.searchsorted(x.sort().values, y, right=True),
                            lambda x, y: np.searchsorted(np.sort(x), y, "right"), [(8,), (3, 4)]),
@@ -128,6 +138,8 @@ CONTRACTING = {
     "addmm": (lambda x, y, z: fl.addmm(x, y, z, beta=2, alpha=-1), lambda x, y, z: 2 * x - y @ z, [(3, 2), (3, 4), (4, 2)]),
     "baddbmm": (lambda x, y, z: fl.baddbmm(x, y, z, beta=0), lambda x, y, z: y @ z, [(1,), (2, 3, 4), (2, 4, 2)]),
     "addbmm": (lambda x, y, z: x.addbmm(y, z), lambda x, y, z: x + (y @ z).sum(0), [(3, 2), (2, 3, 4), (2, 4, 2)]),
+    "cross": (lambda x, y: fl.cross(x, y), lambda x, y: np.cross(x, y), [(2, 3), (2, 3)]),
+    "tensordot of ones": (lambda x, y: fl.tensordot(x, y, 1), lambda x, y: np.outer(x, y.sum(0)), [(2, 1), (3, 4)]),
     "kron": (lambda x, y: fl.kron(x, y), np.kron, [(2, 3), (2, 2)]),
     "chain_matmul": (lambda x, y, z: fl.chain_matmul(x, y, z), lambda x, y, z: x @ y @ z, [(2, 5), (5, 1), (1, 4)]),
     "bilinear": (lambda x, y, w: fl.nn.functional.bilinear(x, y, w), lambda x, y, w: np.einsum("ni,oij,nj->no", x, w, y),

@@ -24,6 +24,7 @@ def test_a_write_through_any_alias_is_noticed():
         y.sum().backward()
 
 
+@pytest.mark.host_only("NumPy shares no memory of a device")
 def test_writes_by_numpy_are_not_counted():
     """The documented limit: memory shared with NumPy has no version that NumPy's writes would raise."""
     x = fl.zeros(2, requires_grad=True)

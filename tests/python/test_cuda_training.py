@@ -1,5 +1,6 @@
 """Training on a CUDA device: eager, compiled and as a whole step, beside the same on the CPU."""
 
+import re
 import threading
 
 import pytest
@@ -84,12 +85,6 @@ def test_a_number_of_the_host_joins_the_device():
 
 
 @kernel_test
-def test_moving_tensors_inside_a_compiled_function_is_refused():
-    with pytest.raises(NotImplementedError, match="moving a tensor to another device"):
-        fl.compile(lambda x: x.to("cuda") * 2)(fl.randn(3))
-
-
-@kernel_test
 def test_sums_of_column_sums():
     x = fl.randn(9, 11)
     for f in (lambda x: x.sum(0).sum(), lambda x: x.mean(0).sum(), lambda x: x - x.sum(0).sum(), lambda x: x.sum(0).softmax(0)):
@@ -167,3 +162,48 @@ print(entries() - first)
 """
     # A row's alignment is one of two kinds, which the second size brings.
     assert int(run_python(code, FUSELET_CACHE_DIR=str(tmp_path))) <= 4
+
+
+@kernel_test
+def test_products_of_16_bit_floats_read_no_float32_copies(monkeypatch, capfd):
+    monkeypatch.setenv("FUSELET_DUMP", "narrow_products")
+    for dtype, name in ((fl.bfloat16, "bf16"), (fl.float16, "f16")):
+        w, b = (fl.randn(*size, device="cuda", dtype=dtype).requires_grad_() for size in ((4, 16), (4,)))
+        x = fl.randn(2, 8, 16, device="cuda", dtype=dtype, requires_grad=True)
+        f = fl.compile(lambda x: F.gelu(F.linear(x, w, b)) @ w)
+        capfd.readouterr()
+        f(x).backward(x.detach())
+        products = re.findall(r"(\S+)\[.* = (matmul\w*)\(%(\d+), %(\d+)\)", text := capfd.readouterr().err)
+        assert len(products) >= 6  # two forward, two and two backward
+        for _, _, *factors in products:
+            for factor in factors:
+                assert re.search(rf"%{factor}: {name}\[", text), text
+        # The sums stay wide for the bias alone.
+        assert sum(result == "f32" for result, *_ in products) == 1, text
+
+
+@kernel_test
+@pytest.mark.parametrize("dtype", [fl.bfloat16, fl.float16], ids=str)
+def test_exact_products_of_16_bit_floats_are_those_of_eager_mode(dtype):
+    w, b, x = (fl.randn(*size, device="cuda", dtype=dtype).requires_grad_() for size in ((5, 16), (5,), (9, 16)))
+    f = lambda x: F.linear(x, w, b).relu() @ w  # noqa: E731
+
+    def results(f):
+        y = f(x)
+        y.backward(y.detach())
+        out = [t.tolist() for t in (y, x.grad, w.grad, b.grad)]
+        x.grad = w.grad = b.grad = None
+        return out
+
+    assert results(fl.compile(f, numerics="exact")) == results(f)
+
+
+@kernel_test
+def test_errors_of_indices_name_the_users_operator():
+    x, at = fl.ones(5, 3, device="cuda"), fl.full((5,), 7, dtype=fl.int64, device="cuda")
+    for run, name in ((lambda: F.embedding(at, x), "embedding"), (lambda: F.cross_entropy(x, at), "cross_entropy"),
+                      (lambda: x.gather(0, at.view(5, 1)), "gather")):
+        for f in (run, fl.compile(run)):
+            f()
+            with pytest.raises(IndexError, match=rf"^{name}(, .*py:\d+)?: an index is out of range for a dimension of size"):
+                fl.cuda.synchronize()

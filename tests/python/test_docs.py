@@ -31,7 +31,7 @@ def test_public_names_have_docstrings(module_name):
         value = getattr(module, name)
         if not callable(value):
             continue
-        if not (value.__doc__ or "").strip():
+        if not public_names.text_of(value):
             silent.append(name)
         if inspect.isclass(value):
             silent += [f"{name}.{m}" for m, v in public_names.members(value) if public_names.needs_doc(value, m, v)]

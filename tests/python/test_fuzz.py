@@ -152,7 +152,7 @@ class Program:
     def check(self, where):
         for t, a in self.pairs:
             assert tuple(t.shape) == a.shape, where
-            np.testing.assert_allclose(t.numpy(), a, rtol=1e-9, atol=1e-9, err_msg=where)
+            np.testing.assert_allclose(t.cpu().numpy(), a, rtol=1e-9, atol=1e-9, err_msg=where)
 
     def tame(self):
         """Numbers stay small, so that errors do not grow."""
@@ -211,4 +211,4 @@ def test_gradients_of_programs_with_written_views(block):
         step = 1e-6
         ends = [gradient_program(seed, fl.tensor(start + s * step * direction)).item() for s in (1, -1)]
         want = (ends[0] - ends[1]) / (2 * step)
-        assert (x.grad.numpy() * direction).sum() == pytest.approx(want, rel=1e-5, abs=1e-6), seed
+        assert (x.grad.cpu().numpy() * direction).sum() == pytest.approx(want, rel=1e-5, abs=1e-6), seed

@@ -21,7 +21,7 @@ def test_reading_agrees_with_numpy(index):
     got = fl.tensor(BASE)[index]
     want = BASE[index]
     assert tuple(got.shape) == want.shape
-    np.testing.assert_array_equal(got.numpy(), want)
+    np.testing.assert_array_equal(got.cpu().numpy(), want)
 
 
 @pytest.mark.parametrize("index", CASES, ids=str)
@@ -29,19 +29,19 @@ def test_writing_agrees_with_numpy(index):
     t, a = fl.tensor(BASE), BASE.copy()
     t[index] = -1.0
     a[index] = -1.0
-    np.testing.assert_array_equal(t.numpy(), a)
+    np.testing.assert_array_equal(t.cpu().numpy(), a)
     value = np.random.default_rng(0).random(a[index].shape).astype(np.float32)
     if not (isinstance(index, tuple) and any(isinstance(i, list) and len(set(map(str, i))) < len(i) for i in index)):
         t[index] = fl.tensor(value)
         a[index] = value
-        np.testing.assert_array_equal(t.numpy(), a)
+        np.testing.assert_array_equal(t.cpu().numpy(), a)
 
 
 def test_index_tensors_numpy_arrays_and_zero_dim_tensors():
     t = fl.tensor(BASE)
-    np.testing.assert_array_equal(t[fl.tensor([1, 0])].numpy(), BASE[[1, 0]])
-    np.testing.assert_array_equal(t[np.array([1, 0])].numpy(), BASE[[1, 0]])
-    np.testing.assert_array_equal(t[fl.tensor(1)].numpy(), BASE[1])
+    np.testing.assert_array_equal(t[fl.tensor([1, 0])].cpu().numpy(), BASE[[1, 0]])
+    np.testing.assert_array_equal(t[np.array([1, 0])].cpu().numpy(), BASE[[1, 0]])
+    np.testing.assert_array_equal(t[fl.tensor(1)].cpu().numpy(), BASE[1])
 
 
 def test_views_share_memory_and_ints_disappear():

@@ -6,8 +6,6 @@ import pytest
 import fuselet as fl
 from fuselet import nn
 
-pytestmark = pytest.mark.skipif(not hasattr(nn.functional, "batch_norm"), reason="the functions behind these layers are not here")
-
 
 def randomised(layer):
     for p in layer.parameters():

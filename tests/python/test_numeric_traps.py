@@ -1,6 +1,7 @@
 """Values that are easy to get wrong, in every floating dtype: infinities, NaN, ties, overflow between the steps, no elements."""
 
 import math
+from fractions import Fraction
 
 import numpy as np
 import pytest
@@ -19,7 +20,7 @@ every_int = pytest.mark.parametrize("dtype", [*INTS, fl.bool], ids=lambda d: d.n
 
 def close(got, want, dtype, scale=1):
     tolerance = TOLERANCE[dtype] * scale
-    np.testing.assert_allclose(got.detach().double().numpy(), want, rtol=tolerance, atol=tolerance)
+    np.testing.assert_allclose(got.detach().double().cpu().numpy(), want, rtol=tolerance, atol=tolerance)
 
 
 def make(dtype):
@@ -57,12 +58,12 @@ def test_logsumexp(dtype):
 def test_layer_norm_far_from_zero_and_its_gradient(dtype):
     x = make(dtype)([2.0 ** 20 + i for i in range(4)], requires_grad=True)
     y = F.layer_norm(x, (4,), eps=1e-5)
-    np.testing.assert_allclose(y.detach().numpy(), [-1.3416354, -0.4472118, 0.4472118, 1.3416354], rtol=1e-6)
+    np.testing.assert_allclose(y.detach().cpu().numpy(), [-1.3416354, -0.4472118, 0.4472118, 1.3416354], rtol=1e-6)
     g = np.array([1.0, 2.0, 3.0, 5.0])
     (y * make(dtype)(g.tolist())).sum().backward()
     r = 1 / math.sqrt(1.25 + 1e-5)
     hat = (np.arange(4) - 1.5) * r
-    np.testing.assert_allclose(x.grad.numpy(), r * (g - g.mean() - hat * (g * hat).mean()), rtol=1e-4, atol=1e-6)
+    np.testing.assert_allclose(x.grad.cpu().numpy(), r * (g - g.mean() - hat * (g * hat).mean()), rtol=1e-4, atol=1e-6)
     assert x.detach().var(correction=0).item() == pytest.approx(1.25, rel=1e-6)
 
 
@@ -94,12 +95,20 @@ def test_integer_sums_widen(dtype):
     assert big.sum().item() == 4294967294
     kept = big.sum(dtype=fl.int32)
     assert kept.item() == -2 and kept.dtype is fl.int32
+    twos = fl.full((200,), 2, dtype=fl.uint8)
+    assert twos.cumsum(0)[-1].item() == 400 and twos.cumsum(0).dtype is fl.int64
+    assert twos[:40].prod().item() == 2 ** 40 and twos[:40].cumprod(0)[-1].item() == 2 ** 40
+    assert fl.compile(lambda x: x.cumsum(0))(twos)[-1].item() == 400 and fl.compile(lambda x: x.prod())(twos[:40]).item() == 2 ** 40
+    assert fl.ones(3, dtype=dtype).cumsum(0).tolist() == [1, 2, 3] and fl.ones(3, dtype=dtype).prod().dtype is fl.int64
 
 
 @every_float
 def test_tensors_without_elements(dtype):
     e = fl.zeros(0, 4, dtype=dtype)
     assert e.sum().item() == 0 and math.isnan(e.mean().item()) and e.sum(0).tolist() == [0] * 4
+    assert e.prod().item() == 1 and e.prod(0).tolist() == [1] * 4 and e.prod(1).shape == (0,)
+    assert e.cumsum(0).shape == e.cumprod(1).shape == (0, 4) and fl.logsumexp(e, 0).tolist() == [-inf] * 4
+    assert e.count_nonzero().item() == 0 and math.isnan(e.median().item()) and math.isnan(fl.nanmean(e).item())
     assert e.max(1).values.shape == e.max(1).indices.shape == (0,)
     assert fl.norm(e).item() == 0 and e.sum(1).shape == (0,) and fl.zeros(4, 0, dtype=dtype).sum(0).shape == (0,)
     assert fl.zeros(3, 0, 5, dtype=dtype).mean((0, 2)).shape == (0,) and fl.zeros(3, 0, dtype=dtype).amax(0).shape == (0,)
@@ -120,6 +129,8 @@ def test_backward_without_elements(dtype):
         lambda: F.linear(e, weight).sum(), lambda: F.gelu(e).sum(), lambda: fl.cat([e, e]).sum(), lambda: e.max(1).values.sum(),
         lambda: fl.logsumexp(e, 1).sum(), lambda: fl.norm(e), lambda: e.var(1).sum(), lambda: F.dropout(e).sum(),
         lambda: e[:, 1:].sum(), lambda: e.clamp(0, 1).sum(), lambda: e.expand(2, 0, 4).sum(), lambda: F.normalize(e).sum(),
+        lambda: e.prod(), lambda: e.prod(0).sum(), lambda: e.cumsum(0).sum(), lambda: e.cumprod(1).sum(),
+        lambda: F.rms_norm(e, (4,)).sum(), lambda: F.group_norm(e, 2).sum(),
         lambda: e.sort(1).values.sum(), lambda: e.index_select(1, fl.tensor([0, 0])).sum(), lambda: fl.maximum(e, e).sum(),
         lambda: F.mse_loss(e, e.detach(), "sum"), lambda: F.conv2d(e.view(0, 1, 2, 2), weight.view(3, 1, 2, 2)).sum()]
     for f in functions:
@@ -328,3 +339,107 @@ def test_numbers_beside_float64_keep_float64():
     (g,) = fl.autograd.grad((x ** 2.5).sum(), x, create_graph=True)
     (g2,) = fl.autograd.grad(g.sum(), x)
     assert g2.item() == pytest.approx(2.5 * 1.5 * 91 ** 0.5, rel=1e-14)
+
+
+@every_float
+def test_products_through_zeros(dtype):
+    t = make(dtype)
+    for values, want in (([2.0, 3.0, 4.0], [12, 8, 6]), ([2.0, 0.0, 4.0], [0, 8, 0]), ([0.0, 3.0, 0.0], [0, 0, 0])):
+        x = t(values, requires_grad=True)
+        x.prod().backward()
+        assert x.grad.tolist() == want
+    # d/dx of the sum of all products up to each place, times 1, 10, 100.
+    x = t([2.0, 0.0, 3.0], requires_grad=True)
+    (x.cumprod(0) * t([1.0, 10.0, 100.0])).sum().backward()
+    assert x.grad.tolist() == [1, 2 * 10 + 6 * 100, 0]
+    x = t([[2.0, 5.0], [0.0, 3.0]], requires_grad=True)
+    x.prod(0).sum().backward()
+    assert x.grad.tolist() == [[0, 3], [2, 5]]
+    x = t([2.0, 0.0, 3.0], requires_grad=True)
+    (g,) = fl.autograd.grad(x.prod(), x, create_graph=True)
+    (h,) = fl.autograd.grad(g.sum(), x)
+    assert h.tolist() == [3, 5, 2]
+
+
+@every_float
+def test_running_sums(dtype):
+    t = make(dtype)
+    x = t([[1.0, 2.0, 3.0], [4.0, nan, 6.0]], requires_grad=True)
+    close(x.cumsum(1), [[1, 3, 6], [4, nan, nan]], dtype)
+    (x.cumsum(1) * t([1.0, 2.0, 4.0])).sum().backward()
+    assert x.grad.tolist() == [[7, 6, 4]] * 2
+    # One addition after another in 16 bits would stall at 2048 or 256.
+    assert fl.ones(4096, dtype=dtype).cumsum(0)[-1].item() == 4096
+    y = t([-inf, 0.0, 0.0, -inf]).requires_grad_()
+    close(y.logcumsumexp(0), [-inf, 0, math.log(2), math.log(2)], dtype)
+    y.logcumsumexp(0)[1:].sum().backward()
+    close(y.grad, [0, 2, 1, 0], dtype)
+
+
+@every_float
+def test_division_rounds_the_exact_quotient(dtype):
+    t = make(dtype)
+    x, y = t([7.0, -7.0, 7.0, -7.0, 5.0, -5.0, 1.0]), t([2.0, 2.0, -2.0, -2.0, inf, inf, 0.0])
+    assert (x // y).tolist() == [3, -4, -4, 3, 0, -1, inf]
+    close(x % y, [1, 1, -1, -1, 5, inf, nan], dtype)
+    close(fl.fmod(x, y), [1, -1, 1, -1, 5, -5, nan], dtype)
+    close(fl.div(x, y, rounding_mode="trunc"), [3, -3, -3, 3, 0, -0.0, inf], dtype)
+    # A tenth is a little more or less than 1/10 in every dtype; the quotient in whole numbers must know which.
+    tenth = t([0.1])
+    assert (t([1.0]) // tenth).item() == (9 if Fraction(tenth.item()) > Fraction(1, 10) else 10)
+    assert fl.div(7, tenth * 0 + 2, rounding_mode="floor").item() == 3
+    with pytest.raises(RuntimeError, match="rounding_mode"):
+        fl.div(x, y, rounding_mode="up")
+
+
+@every_int
+def test_division_of_integers_by_zero_is_zero(dtype):
+    if dtype is fl.bool:
+        return
+    x = fl.tensor([5, 7], dtype=dtype)
+    zero = fl.zeros_like(x)
+    assert (x // zero).tolist() == [0, 0] and (x % zero).tolist() == [0, 0] and (x // zero).dtype is dtype
+    assert fl.compile(lambda a, b: a // b)(x, zero).tolist() == [0, 0]
+
+
+@every_float
+def test_logarithms_of_probabilities(dtype):
+    t = make(dtype)
+    # PyTorch's bound: a logarithm in the loss is at least -100.
+    p, target = t([0.0, 1.0, 0.5, 0.0]), t([1.0, 0.0, 0.5, 0.0])
+    close(F.binary_cross_entropy(p, target, reduction="none"), [100, 100, math.log(2), 0], dtype)
+    x = t([1000.0, -1000.0, 0.0], requires_grad=True)
+    loss = F.binary_cross_entropy_with_logits(x, t([0.0, 1.0, 1.0]), reduction="sum", pos_weight=t(2.0))
+    close(loss, 1000 + 2000 + 2 * math.log(2), dtype)
+    loss.backward()
+    close(x.grad, [1, -2, -1], dtype)
+    q = t([0.5, 0.5, 0.0], requires_grad=True)
+    logs = t([math.log(0.25), math.log(0.75), -1.0], requires_grad=True)
+    loss = F.kl_div(logs, q, reduction="sum")
+    close(loss, 0.5 * math.log(2) + 0.5 * math.log(2 / 3), dtype)
+    loss.backward()
+    close(logs.grad, [-0.5, -0.5, 0], dtype)
+    for function, value in ((F.logsigmoid, [-1000, 0]), (F.softplus, [0, 1000])):
+        close(function(t([-1000.0, 1000.0])), value, dtype)
+    close(fl.logaddexp(t([-inf, inf, 1000.0]), t([-inf, -inf, 1000.0])), [-inf, inf, 1000 + math.log(2)], dtype)
+
+
+@pytest.mark.parametrize("dtype", [fl.float64, fl.float32], ids=lambda d: d.name)
+def test_batch_statistics_far_from_zero(dtype):
+    x = make(dtype)([[2.0 ** 20 + i] for i in range(4)], requires_grad=True)
+    mean, variance = fl.zeros(1, dtype=dtype), fl.ones(1, dtype=dtype)
+    y = F.batch_norm(x, mean, variance, training=True, momentum=0.5)
+    np.testing.assert_allclose(y.detach().numpy()[:, 0], [-1.3416354, -0.4472118, 0.4472118, 1.3416354], rtol=1e-6)
+    assert mean.item() == (2.0 ** 20 + 1.5) / 2 and variance.item() == pytest.approx(0.5 + 0.5 * 5 / 3, rel=1e-6)
+    z = F.group_norm(x.detach().reshape(1, 4), 1)
+    np.testing.assert_allclose(z.numpy()[0], y.detach().numpy()[:, 0], rtol=1e-6)
+    with pytest.raises(ValueError, match="more than 1 value per channel"):
+        F.batch_norm(x[:1], mean, variance, training=True)
+
+
+def test_losses_do_not_broadcast():
+    a, b = fl.zeros(3, 1), fl.zeros(3)
+    for loss in (F.mse_loss, F.l1_loss, F.smooth_l1_loss, F.huber_loss, F.binary_cross_entropy,
+                 F.binary_cross_entropy_with_logits, F.kl_div, F.poisson_nll_loss, F.soft_margin_loss):
+        with pytest.raises(RuntimeError, match=r"\[3, 1\].*\[3\]"):
+            loss(a, b)

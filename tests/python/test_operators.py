@@ -63,8 +63,10 @@ def test_bool_operators():
     a, b = fl.tensor([True, True, False]), fl.tensor([True, False, False])
     assert (a & b).tolist() == [True, False, False] and (a | b).tolist() == [True, True, False]
     assert (a ^ b).tolist() == [False, True, False] and (~a).tolist() == [False, False, True]
-    with pytest.raises(NotImplementedError):
-        ~fl.tensor([1])
+    assert (~fl.tensor([1, -1])).tolist() == [-2, 0] and (~fl.tensor([1], dtype=fl.uint8)).tolist() == [254]
+    for f in (lambda x: x & 1, lambda x: ~x, lambda x: x << 1):
+        with pytest.raises(RuntimeError, match="expected integers or bools, got float32"):
+            f(fl.tensor([1.0]))
 
 
 @pytest.mark.parametrize("dim", [None, 0, 1, -1, (0, 1)])

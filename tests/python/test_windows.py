@@ -91,6 +91,21 @@ def test_convolutions_over_one_and_three_dimensions():
     np.testing.assert_allclose(F.conv3d(t(x), t(w), stride=2, padding=1).numpy(), want, rtol=1e-9, atol=1e-9)
 
 
+def test_transposed_volumes_and_wide_output_padding():
+    """<conv(x), g> = <x, transpose(g)>; output_padding may reach beyond the stride where windows are dilated."""
+    x, w = fl.tensor(numbers(2, 4, 5, 6, 5)), fl.tensor(numbers(6, 2, 2, 3, 2))
+    options = dict(stride=(2, 1, 2), padding=(1, 1, 0), groups=2, dilation=(1, 2, 1))
+    y = F.conv3d(x, w, **options)
+    g = fl.tensor(numbers(*y.shape))
+    turned = F.conv_transpose3d(g, w, None, output_padding=[n - m for n, m in zip(x.shape[2:], F.conv_transpose3d(g, w, None, **options).shape[2:])],
+                                **options)
+    assert turned.shape == x.shape
+    np.testing.assert_allclose((turned * x).sum().item(), (y * g).sum().item(), rtol=1e-10)
+    # Tap k of entry i falls on place 3 k + i - 1 of 6 + 2.
+    one = F.conv_transpose1d(fl.tensor([[[1.0, 2.0]]]), fl.tensor([[[1.0, 10.0]]]), padding=1, output_padding=2, dilation=3)
+    assert one.tolist() == [[[2, 0, 10, 20, 0]]]
+
+
 def test_same_and_valid_padding():
     x, w = fl.tensor(numbers(1, 2, 6, 7)), fl.tensor(numbers(3, 2, 4, 3))
     out = F.conv2d(x, w, padding="same", dilation=(1, 2))
@@ -165,6 +180,34 @@ def test_adaptive_pools(size):
     np.testing.assert_array_equal(t.flatten(2).gather(2, at.flatten(2)).numpy(), values.flatten(2).numpy())
     fl.autograd.gradcheck(lambda v: F.adaptive_avg_pool2d(v, size), fl.tensor(x[:1, :1], requires_grad=True))
     assert F.adaptive_avg_pool1d(fl.tensor([[1.0, 2.0, 3.0]]), 2).tolist() == [[1.5, 2.5]]
+
+
+def test_pools_of_volumes():
+    """The largest element of each box, and its place; both are what the planes give where a box is one plane thick."""
+    x = numbers(2, 3, 5, 6, 7)
+    t = fl.tensor(x, requires_grad=True)
+    values, at = F.max_pool3d(t, (2, 3, 2), 2, (1, 1, 0), ceil_mode=True, return_indices=True)
+    boxes = [windows_of(n, k, 2, p, 1, True)[0] for n, k, p in zip((5, 6, 7), (2, 3, 2), (1, 1, 0))]
+    want = np.empty(values.shape)
+    for i, j, k in np.ndindex(*values.shape[2:]):
+        want[:, :, i, j, k] = x[:, :, boxes[0][i]][:, :, :, boxes[1][j]][..., boxes[2][k]].max((2, 3, 4))
+    np.testing.assert_array_equal(values.detach().numpy(), want)
+    np.testing.assert_array_equal(np.take_along_axis(x.reshape(2, 3, -1), at.numpy().reshape(2, 3, -1), 2).reshape(want.shape), want)
+    values, at = F.adaptive_max_pool3d(t, (2, 3, 2), return_indices=True)
+    assert values[1, 2, 1, 0, 1].item() == x[1, 2, 2:5, 0:2, 3:7].max()
+    np.testing.assert_allclose(F.adaptive_avg_pool3d(t, 1).detach().numpy().ravel(), x.mean((2, 3, 4)).ravel(), rtol=1e-12)
+    fl.autograd.gradcheck(lambda v: F.max_pool3d(v, 2, 1), fl.tensor(x[:1, :1, :2, :3, :3], requires_grad=True))
+
+
+def test_unpooling_puts_values_back():
+    x = fl.tensor([[[1.0, 5.0, 2.0, 3.0]]], requires_grad=True)
+    values, at = F.max_pool1d(x, 2, return_indices=True)
+    assert F.max_unpool1d(values, at, 2).tolist() == [[[0, 5, 0, 3]]] and F.max_unpool1d(values, at, 2, output_size=(5,)).shape[-1] == 5
+    # Two windows have the 5; the place's gradient is each one's.
+    values, at = F.max_pool1d(x, 2, 1, return_indices=True)
+    values = values.detach().requires_grad_()
+    F.max_unpool1d(values, at, 2, 1).sum().backward()
+    assert values.tolist() == [[[5, 5, 3]]] and values.grad.tolist() == [[[1, 1, 1]]]
 
 
 def test_unfold_and_fold():
@@ -245,6 +288,10 @@ def test_grid_sample():
     assert at(0.0, 0.0) == 2.5 and at(-1.0, 1.0) == 3 and at(3.0, -1.0) == 0 and at(2.0, -1.0) == 1
     assert at(3.0, -1.0, padding_mode="border") == 2 and at(2.0, -1.0, padding_mode="reflection") == 1.5
     assert at(0.6, -0.9, mode="nearest") == 2
+    assert at(0.0, 0.0, mode="bicubic", padding_mode="border") == 2.5
+    volume = fl.tensor(numbers(2, 3, 2, 3, 4))
+    same = F.affine_grid(fl.eye(3, 4, dtype=fl.float64).expand(2, 3, 4), volume.shape)
+    np.testing.assert_allclose(F.grid_sample(volume, same).numpy(), volume.numpy(), atol=1e-12)
     grid = fl.tensor([[[[0.3, -0.2], [0.55, 0.4]]]], dtype=fl.float64, requires_grad=True)
     fl.autograd.gradcheck(lambda v, g: F.grid_sample(v, g, align_corners=False), (x.requires_grad_(), grid))
 

@@ -5,6 +5,7 @@
 
 #include "backends/cuda/device/devices.h"
 #include "backends/cuda/generated_kernel.h"
+#include "backends/cuda/memory/new_tensor.h"
 #include "compiler/schedule/arrange_nest.h"
 #include "core/error.h"
 
@@ -97,9 +98,7 @@ void copy_into(const Tensor& target, const Tensor& source) {
                       same_sizes(target.sizes(), source.sizes()) && same_sizes(target.strides(), source.strides());
     if (same) return;
     // Elsewhere first.
-    Tensor copy(make_intrusive<TensorImpl>(
-        make_intrusive<Storage>(static_cast<size_t>(source.numel()) * size_of(source.dtype()), source.device()),
-        Dims(source.sizes()), contiguous_strides(source.sizes()), 0, source.dtype()));
+    const Tensor copy = new_tensor(source.sizes(), source.dtype(), source.device());
     copy_into(copy, source);
     return copy_into(target, copy);
   }

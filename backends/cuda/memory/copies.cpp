@@ -4,6 +4,7 @@
 #include "backends/cuda/driver/result.h"
 #include "backends/cuda/index_failures.h"
 #include "backends/cuda/memory/device_memory.h"
+#include "backends/cuda/memory/new_tensor.h"
 #include "backends/cuda/memory/pinned_memory.h"
 #include "backends/cuda/streams/event.h"
 #include "backends/cuda/streams/stream.h"
@@ -42,13 +43,6 @@ bool same_dense_layout(const Tensor& a, const Tensor& b) {
          !has_overlap(a.sizes(), a.strides());
 }
 
-// Elements that are yet to be written.
-Tensor make_dense(DimsView sizes, DType dtype, Device device) {
-  const size_t bytes = static_cast<size_t>(numel_of(sizes).concrete()) * size_of(dtype);
-  return Tensor(make_intrusive<TensorImpl>(make_intrusive<Storage>(bytes, device), Dims(sizes),
-                                           contiguous_strides(sizes), 0, dtype));
-}
-
 }  // namespace
 
 void copy_bytes(void* to, Device to_device, const void* from, Device from_device, size_t bytes, bool non_blocking) {
@@ -83,7 +77,7 @@ void copy_tensor_across(const Tensor& to, const Tensor& from, bool non_blocking)
   const bool narrows = size_of(to.dtype()) < size_of(from.dtype());
   const Tensor dense = (narrows ? from.to(to.dtype()) : from).contiguous();
   if (to.is_contiguous() && same_dense_layout(to, dense)) return copy_tensor_across(to, dense, non_blocking);
-  Tensor staged = make_dense(dense.sizes(), dense.dtype(), to.device());
+  Tensor staged = new_tensor(dense.sizes(), dense.dtype(), to.device());
   copy_tensor_across(staged, dense, false);
   Tensor target = to;
   target.copy_(staged);

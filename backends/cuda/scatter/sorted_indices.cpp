@@ -172,7 +172,7 @@ SortedIndices sort_indices(const Tensor& index, int64_t length, int64_t size, co
   if (args.total == 0) return sorted;
   args.index = address_of(index), args.keys = address_of(sorted.keys);
   args.failed = reinterpret_cast<uintptr_t>(failure_cell(device.index));
-  args.code = failure_code(concat(op, ": an index is out of range for a dimension of size ", size));
+  args.code = failure_code(op, size);
   sort_lines(texts().sort_indices, args, device);
   return sorted;
 }

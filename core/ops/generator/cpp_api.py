@@ -103,6 +103,7 @@ def functions(rows):
             args = self_as_tensor(row)
             out.append(f"// The same, written into self; returns self.\n"
                        f"inline {in_place_signature(row, row.name + '_', args)} {{\n{in_place_body(row, args)}}}\n")
+        out += [alias_text(row, alias) for alias in row.aliases]
     for row in rows:
         out.append(method_definitions(row))
     for symbol, name in (("+", "add"), ("-", "sub"), ("*", "mul"), ("/", "div"), ("==", "eq"), ("!=", "ne"), ("<", "lt"),
@@ -115,6 +116,12 @@ def functions(rows):
                "inline Tensor Tensor::operator[](int64_t i) const { return fuselet::select(*this, 0, i); }\n")
     out.append("\n}  // namespace fuselet\n")
     return "".join(out)
+
+
+def alias_text(row: Row, alias: str) -> str:
+    passed = [a.name for a in row.args] + (["line"] if takes_line(row) else [])
+    return (f"// {row.name}() under another name.\n"
+            f"inline {signature(row, alias, row.args)} {{ return {row.name}({', '.join(passed)}); }}\n")
 
 
 def operator_text(symbol, name):

@@ -55,6 +55,8 @@ def op_table(rows):
             "{" + ", ".join([quote(a.name), f"ArgType::{TYPES[a.type][0]}", bit(a.optional), bit(a.mutated), "false",
                              quote(a.default) if a.default is not None else "nullptr"]) + "}" for a in row.args)
         out.append(f"constexpr ArgSpec k_{row.name}_args[] = {{{specs}}};\n")
+        if row.aliases:
+            out.append(f"constexpr const char* k_{row.name}_aliases[] = {{{', '.join(map(quote, row.aliases))}}};\n")
         if row.composite:
             args = ", ".join(a.unbox(i) for i, a in enumerate(row.args))
             out.append(f"void unfold_{row.name}(Call& call) {{ call.outs[0] = composite::{row.name}({args}); }}\n")
@@ -66,7 +68,8 @@ def op_table(rows):
                   bit(row.get("method", False)), "nullptr" if row.composite else f"shape::{shape_name(row)}",
                   f"unfold_{row.name}" if row.composite else "nullptr",
                   quote(row.get("formula", row.name)) if row.pointwise else "nullptr", *map(str, row.get("domain", [-3, 3])),
-                  bit(row.get("crosses_devices", False))]
+                  bit(row.get("crosses_devices", False)), bit(row.integers_only),
+                  f"k_{row.name}_aliases" if row.aliases else "{}"]
         out.append("    {" + ", ".join(fields) + "},\n")
     out.append("};\nstatic_assert(std::size(kOps) == kNumOps);\n\n}  // namespace\n\n"
                "const Op& op_of(OpId id) { return kOps[static_cast<int>(id)]; }\n"
@@ -130,7 +133,7 @@ def pointwise_vjp(row: Row) -> str:
         lines.append(f"  if (c.needs({i})) {{\n")
         for k, other in enumerate(row.args):
             if uses(expression, other.name):
-                getter = "operand" if other.type == "Operand" else "tensor"
+                getter = "tensor" if other.type == "Tensor" else "operand"
                 lines.append(f"    auto {other.name} = c.{getter}({k});\n")
         if uses(expression, "result"):
             lines.append("    Tensor result = c.result();\n")
@@ -172,7 +175,7 @@ def vjp_table(rows):
     own = [r for r in differentiable if not r.pointwise and r.get("vjp") != "decompose"]
     out += [f"void {r.name}(VjpContext&);\n" for r in own]
     out.append("}  // namespace vjp\n\nnamespace {\n\n")
-    out += [pointwise_vjp(r) for r in differentiable if r.pointwise]
+    out += [pointwise_vjp(r) for r in differentiable if r.pointwise and r.get("vjp") != "decompose"]
     out.append("\nconstexpr VjpRule kRules[kNumOps] = {\n")
     for row in rows:
         if not row.differentiable:
@@ -197,13 +200,18 @@ def compute_types(row: Row):
 
 
 def loop_arity(row):
-    return sum(a.type in ("Tensor", "Operand") for a in row.args)
+    return len(operands(row))
+
+
+def operands(row):
+    """The arguments that a pointwise formula takes; a Scalar is one that is a number always."""
+    return [a for a in row.args if a.type in ("Tensor", "Operand", "Scalar")]
 
 
 def pointwise_loops(rows, shard):
     out = [HEADER, '#include "backends/cpu/pointwise_loop.h"\n#include "core/ops/derived_formulas.h"\n\nnamespace fuselet::cpu {\nnamespace {\n\n']
     for row in rows:
-        names = [a.name for a in row.args if a.type in ("Tensor", "Operand")]
+        names = [a.name for a in operands(row)]
         params = ", ".join(f"V {n}" for n in names)
         formula = row.get("formula", row.name)
         out.append(f"struct Formula_{row.name} {{\n  template <class V>\n  static V apply({params}) {{ return formula::{formula}({', '.join(names)}); }}\n}};\n")
@@ -246,7 +254,7 @@ def reference_table(rows):
     for row in rows:
         if not row.pointwise:
             continue
-        names = [a.name for a in row.args if a.type in ("Tensor", "Operand")]
+        names = [a.name for a in operands(row)]
         binds = "".join(f"  [[maybe_unused]] const double {n} = x[{i}];\n" for i, n in enumerate(names))
         out.append(f"double point_{row.name}(const double* x) {{\n{binds}  return {row.get('reference')};\n}}\n")
     out.append("\nconstexpr RefRule kRules[kNumOps] = {\n")

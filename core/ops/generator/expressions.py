@@ -4,6 +4,7 @@ An expression has names of arguments, numbers, + - * / and comparisons, and call
 """
 
 import ast
+import re
 
 from .cpp_api import HEADER, parameters, return_type
 from .rows import Row
@@ -17,20 +18,29 @@ def has_expression(row: Row) -> bool:
 
 
 def tensor_functions(rows: list[Row]) -> str:
-    """The expression is C++ as it stands."""
-    return "".join(f"{return_type(row)} {row.name}({', '.join(parameters(row.args, False))}) {{ return {row.get('decompose')}; }}\n"
+    """The expression is C++ but for the namespace of what it calls, which has a decomposition of the same name here."""
+    return "".join(f"{return_type(row)} {row.name}({', '.join(parameters(row.args, False))}) {{ return {qualified(row.get('decompose'))}; }}\n"
                    for row in rows if has_expression(row))
+
+
+def qualified(expression: str) -> str:
+    return re.sub(r"\b([a-z_]\w*)\(", r"fuselet::\1(", expression)
+
+
+def lane_parameters(row: Row, names=True) -> str:
+    return ", ".join(f"V {a.name}" if names else "V" for a in row.args)
 
 
 def derived_formulas(rows: list[Row]) -> str:
     out = [HEADER, "// The formulas of rows that the table decomposes, in terms of core/formulas.h.\n#pragma once\n\n"
            '#include "core/formulas.h"\n\nnamespace fuselet::formula {\n\n']
-    for row in rows:
-        if not has_expression(row):
-            continue
-        args = ", ".join(f"V {a.name}" for a in row.args)
+    derived = [row for row in rows if has_expression(row)]
+    # Declared first, or a call of one that comes later would find the C library's function of that name.
+    out += [f"template <class V>\nFUSELET_FN V {row.name}({lane_parameters(row, names=False)});\n" for row in derived]
+    out.append("\n")
+    for row in derived:
         body = LaneText(row).value(ast.parse(row.get("decompose"), mode="eval").body)
-        out.append(f"// {row.get('decompose')}\ntemplate <class V>\nFUSELET_FN V {row.name}({args}) {{\n  return {body};\n}}\n\n")
+        out.append(f"// {row.get('decompose')}\ntemplate <class V>\nFUSELET_FN V {row.name}({lane_parameters(row)}) {{\n  return {body};\n}}\n\n")
     return "".join(out) + "}  // namespace fuselet::formula\n"
 
 

@@ -26,7 +26,8 @@ def functions(rows) -> str:
     out = ["# Generated from the operator table by core/ops/generate.py.\n"]
     for row in rows:
         if row.get("function", True):
-            out.append(f'def {row.name}({", ".join(map(parameter, row.args))}) -> {result(row)}:\n    """{row.doc}"""\n')
+            for name in (row.name, *row.aliases):
+                out.append(f'def {name}({", ".join(map(parameter, row.args))}) -> {result(row)}:\n    """{row.doc}"""\n')
     return "".join(out)
 
 
@@ -34,8 +35,9 @@ def methods(rows) -> str:
     out = ["# Generated from the operator table by core/ops/generate.py.\n"]
     for row in rows:
         rest = "".join(", " + parameter(a) for a in row.args[1:])
-        if row.get("method"):
-            out.append(f'    def {row.name}(self{rest}) -> {result(row)}:\n        """{row.doc}"""\n')
-        if row.in_place and not row.mutates:
-            out.append(f"    def {row.name}_(self{rest}) -> Tensor: ...\n")
+        for name in (row.name, *row.aliases):
+            if row.get("method"):
+                out.append(f'    def {name}(self{rest}) -> {result(row)}:\n        """{row.doc}"""\n')
+            if row.in_place and not row.mutates:
+                out.append(f"    def {name}_(self{rest}) -> Tensor: ...\n")
     return "".join(out)

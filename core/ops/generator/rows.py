@@ -21,7 +21,7 @@ TYPES = {
     "DType": ("DType", "DType", "call.args[{i}].dtype"),
     "Device": ("Device", "Device", "call.args[{i}].device"),
 }
-KINDS = "pointwise reduction view factory random gather scatter join contraction fused optimizer composite".split()
+KINDS = "pointwise reduction scan view factory random gather scatter join contraction fused optimizer composite".split()
 
 
 @dataclasses.dataclass
@@ -97,6 +97,14 @@ class Row:
         return any(a.mutated for a in self.args)
 
     @property
+    def aliases(self) -> list[str]:
+        return self.get("aliases", "").split()
+
+    @property
+    def integers_only(self) -> bool:
+        return self.get("compute") == "i64"
+
+    @property
     def schema(self) -> str:
         ret = ["()", "Tensor", "(Tensor, Tensor)", "(Tensor, Tensor, Tensor)"][self.returns]
         return f"{self.name}({self.fields['args']}) -> {ret}"
@@ -131,12 +139,16 @@ def load_rows(folder: pathlib.Path) -> list[Row]:
             row = Row(name, [parse_arg(a, name) for a in split_top_level(fields["args"])], kind, fields["doc"], fields)
             check(row)
             rows[name] = row
+    taken = [n for row in rows.values() for n in (row.name, *row.aliases)]
+    for name in {n for n in taken if taken.count(n) > 1}:
+        raise SystemExit(f"operator table: the name '{name}' stands twice")
     return list(rows.values())
 
 
 def check(row: Row) -> None:
     names = {a.name for a in row.args}
-    if row.pointwise and row.differentiable and not set(row.get("vjp")) <= names:
+    rule = row.get("vjp")
+    if row.pointwise and row.differentiable and rule != "decompose" and not set(rule) <= names:
         raise SystemExit(f"operator table: row '{row.name}': vjp names an argument that does not exist")
     if row.pointwise and "reference" not in row.fields:
         raise SystemExit(f"operator table: row '{row.name}': a pointwise row needs a reference")

@@ -70,9 +70,9 @@ Example TensorDataset::get(int64_t i) const {
 }
 
 Example TensorDataset::get_batch(std::span<const int64_t> indices) const {
-  Tensor rows = from_span(indices, IntList(indices.size()));
+  Tensor rows = copy_bytes(indices.data(), IntList(indices.size()), DType::Int64);
   Example batch;
-  for (const Tensor& t : tensors_) batch.push_back(t.index_select(0, rows));
+  for (const Tensor& t : tensors_) batch.push_back(t.index_select(0, rows.to(t.device())));
   return batch;
 }
 

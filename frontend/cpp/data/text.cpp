@@ -74,7 +74,7 @@ Tensor CharVocabulary::encode(std::string_view text) const {
     }
     tokens.push_back(at->second);
   }
-  return from_vector(tokens);
+  return copy_bytes(tokens.data(), IntList(tokens.size()), DType::Int64);
 }
 
 std::string CharVocabulary::decode(const Tensor& tokens) const {

@@ -3,6 +3,7 @@
 #include "autograd/custom_function.h"
 #include "autograd/engine.h"
 #include "backends/threads.h"
+#include "core/default_device.h"
 #include "core/generator.h"
 #include "core/ops/functions.h"
 #include "frontend/cpp/checkpoint/checkpoint.h"

@@ -36,7 +36,7 @@ Tensor NestedValues::materialize(DType dtype) const {
       store_element_int(dtype, out.raw_data(), static_cast<int64_t>(i), ints_[i]);
     }
   }
-  return out;
+  return out.to(dispatch_state().default_device);
 }
 
 Tensor tensor(const NestedValues& values, std::optional<DType> dtype) {
@@ -57,6 +57,11 @@ Tensor copy_bytes(const void* data, IntList sizes, DType dtype) {
   size_t bytes = static_cast<size_t>(out.numel()) * size_of(dtype);
   if (bytes) std::memcpy(out.raw_data(), data, bytes);
   return out;
+}
+
+Tensor from_bytes(const void* data, IntList sizes, DType dtype) {
+  PauseRecordingGuard at_once;
+  return copy_bytes(data, sizes, dtype).to(dispatch_state().default_device);
 }
 
 Tensor from_blob(void* data, IntList sizes, DType dtype, std::function<void()> release) {

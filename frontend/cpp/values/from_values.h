@@ -61,14 +61,16 @@ constexpr DType dtype_of() {
   }
 }
 
-// A tensor with a copy of the bytes; `data` holds as many elements as `sizes` ask for.
+// A tensor with a copy of the bytes; `data` holds as many elements as `sizes` ask for. In host memory, or on the
+// default device.
 Tensor copy_bytes(const void* data, IntList sizes, DType dtype);
+Tensor from_bytes(const void* data, IntList sizes, DType dtype);
 
 template <class T>
 Tensor from_span(std::span<const T> values, IntList sizes) {
   FUSELET_CHECK(static_cast<int64_t>(values.size()) == numel_of(sizes.view()).concrete(),
                 "from_vector: ", values.size(), " values do not fill the shape ", to_string(sizes.view()));
-  return copy_bytes(values.data(), sizes, dtype_of<T>());
+  return from_bytes(values.data(), sizes, dtype_of<T>());
 }
 template <class T>
 Tensor from_vector(const std::vector<T>& values, IntList sizes) {

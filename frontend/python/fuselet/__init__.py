@@ -4,8 +4,8 @@ import os as _os
 
 from . import _C
 from ._C import (Generator, HostCell, InternalError, bfloat16, default_generator, device, dtype, float16,
-                 float32, float64, get_default_dtype, get_num_threads, int8, int32, int64, is_grad_enabled,
-                 promote_types, set_default_dtype, set_num_threads, uint8)
+                 float32, float64, get_default_device, get_default_dtype, get_num_threads, int8, int32, int64,
+                 is_grad_enabled, promote_types, set_default_dtype, set_num_threads, uint8)
 from .tensor_class import Size, Tensor, uint16
 
 # The operators of the table, then the functions written in terms of them.
@@ -18,6 +18,7 @@ from .diagonals import *  # noqa: F403
 from .selecting import *  # noqa: F403
 from .ordering import *  # noqa: F403
 from .contracting import *  # noqa: F403
+from .reductions import *  # noqa: F403
 from .making import (arange, as_tensor, asarray, bernoulli, empty, empty_like, eye, from_dlpack, from_numpy, full,
                      full_like, linspace, meshgrid, multinomial, normal, ones, ones_like, rand, rand_like,
                      randint, randint_like, randn, randn_like, randperm, scalar_tensor, tensor, zeros, zeros_like)
@@ -41,13 +42,24 @@ def is_tensor(obj):
 
 
 def is_floating_point(input):
-    """Whether the dtype is a floating one."""
+    """Whether the dtype of input is a floating one."""
     return input.is_floating_point()
 
 
 def numel(input):
     """The number of elements."""
     return input.numel()
+
+
+def set_default_device(device):
+    """The device of what is made without a device: tensors, layers, random numbers; None for the CPU, with which every
+    thread starts. `with fuselet.device("cuda"):` sets it for a block. from_numpy(), from_dlpack() and load() do not heed
+    it, nor does what takes after a tensor (zeros_like(), new_ones(), tensor(other))."""
+    if device is not None:
+        device = _C.device(device)
+        if device.type == "cuda":
+            _C.cuda.check_device(device.index)
+    _C.set_default_device(device)
 
 
 def set_float32_matmul_precision(precision):
@@ -65,8 +77,8 @@ def get_float32_matmul_precision():
 
 _C._install_line_hook(_os.path.dirname(_os.path.abspath(__file__)) + _os.sep)
 
-from . import (accelerator, autograd, backends, compiler, cuda, distributions, func, nn, optim, random,  # noqa: E402
-               serialization, testing, utils)
+from . import (accelerator, autograd, backends, compiler, cuda, distributions, func, linalg, nn, optim,  # noqa: E402
+               random, serialization, testing, utils)
 from .backends.absent import npu, xpu  # noqa: E402
 from .compiling import compile  # noqa: E402
 from .saving import load, save  # noqa: E402

@@ -8,6 +8,9 @@ from . import _C
 from .tensor_class import Tensor
 
 Graph, GraphNode, HostCell = _C.Graph, _C.GraphNode, _C.HostCell
+# What a report consists of.
+CompileReport, StageReport, KernelReport, RefusedFusion, Drawing = (_C.CompileReport, _C.StageReport, _C.KernelReport,
+                                                                    _C.RefusedFusion, _C.Drawing)
 
 
 def is_compiling():

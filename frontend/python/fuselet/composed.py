@@ -90,92 +90,14 @@ def min(input, dim=None, keepdim=False):
     return _extremum(input, dim, keepdim, _F.amin, _F.minimum, -1)
 
 
-def argmin(input, dim=None, keepdim=False):
-    """int64 index of the first smallest element over `dim`, or of the flattened tensor; NaN counts as smallest."""
-    return _F.argmax(_in_reverse(input), dim, keepdim)
-
-
-def var(input, dim=None, unbiased=None, *, correction=None, keepdim=False):
-    """Variance over `dim`, divided by (count - correction); correction 1 unless unbiased=False."""
-    if isinstance(dim, bool):
-        dim, unbiased = None, dim
-    if correction is None:
-        correction = 0 if unbiased is False else 1
-    return _F.var(input, _reduce_arguments(dim), correction, keepdim)
-
-
-def std(input, dim=None, unbiased=None, *, correction=None, keepdim=False):
-    """Square root of var()."""
-    return _narrow(var(_wide(input), dim, unbiased, correction=correction, keepdim=keepdim).sqrt(), input)
-
-
-def all(input, dim=None, keepdim=False):
-    """Whether all elements (over `dim`) are nonzero, as a bool tensor."""
-    return (input == 0).sum(_reduce_arguments(dim), keepdim) == 0
-
-
-def any(input, dim=None, keepdim=False):
-    """Whether an element (over `dim`) is nonzero, as a bool tensor."""
-    return (input != 0).sum(_reduce_arguments(dim), keepdim) != 0
-
-
-def count_nonzero(input, dim=None):
-    """int64 number of nonzero elements over `dim`."""
-    return (input != 0).sum(_reduce_arguments(dim))
-
-
-def logsumexp(input, dim, keepdim=False):
-    """log(sum(exp(input))) over `dim`, safe for large values; -inf, with gradient 0, where all are -inf."""
-    dims = _reduce_arguments(dim)
-    values = _wide(input)
-    top = values.detach().amax(dims, True)
-    shift = _F.where(isinf(top), 0.0, top)
-    total = (values - shift).exp().sum(dims, True)
-    # log'(0) is infinite: where the sum is 0 the logarithm is of 1, and the result a constant.
-    empty = total == 0
-    out = _narrow(_F.where(empty, -math.inf, _F.where(empty, 1.0, total).log() + shift), input)
-    if keepdim:
-        return out
-    return squeeze(out, dims)
-
-
-def norm(input, p=2, dim=None, keepdim=False):
-    """The p-norm over `dim`, summed in float32 for 16-bit numbers; its gradient at a zero vector is 0."""
-    return _narrow(_norm(_wide(input), p, _reduce_arguments(dim), keepdim), input)
-
-
-def _norm(input, p, dims, keepdim):
-    if p == 0:
-        return (input != 0).sum(dims, keepdim).to(input.dtype)
-    if p == 1:
-        return input.abs().sum(dims, keepdim)
-    if p == math.inf:
-        return input.abs().amax(dims, keepdim)
-    if p == -math.inf:
-        return input.abs().amin(dims, keepdim)
-    squares = p in ("fro", 2, 2.0)
-    total = ((input * input) if squares else input.abs().pow(p)).sum(dims, keepdim)
-    zero = total == 0
-    safe = _F.where(zero, 1.0, total)
-    return _F.where(zero, 0.0, safe.sqrt() if squares else safe.pow(1.0 / p))
 
 
 # ---- questions
-def isinf(input):
-    """True where an element is infinite."""
-    return input.abs() == math.inf
-
-
-def isfinite(input):
-    """True where an element is neither infinite nor NaN."""
-    return input.abs() < math.inf
-
-
 def isclose(input, other, rtol=1e-5, atol=1e-8, equal_nan=False):
     """True where |input - other| <= atol + rtol |other|; equal infinities are close, NaN only with equal_nan."""
     close = (input - other).abs() <= atol + rtol * other.abs()
     close = _F.logical_or(close, input == other)
-    close = _F.logical_and(close, _F.logical_or(isfinite(other), input == other))
+    close = _F.logical_and(close, _F.logical_or(_F.isfinite(other), input == other))
     if equal_nan:
         close = _F.logical_or(close, _F.logical_and(_F.isnan(input), _F.isnan(other)))
     return close
@@ -183,66 +105,70 @@ def isclose(input, other, rtol=1e-5, atol=1e-8, equal_nan=False):
 
 def allclose(input, other, rtol=1e-5, atol=1e-8, equal_nan=False):
     """Whether isclose() everywhere; a Python bool."""
-    return bool(all(isclose(input, other, rtol, atol, equal_nan)).item())
+    return bool(_F.all(isclose(input, other, rtol, atol, equal_nan)).item())
 
 
 def equal(input, other):
     """The same shape and equal elements; a Python bool."""
-    return tuple(input.shape) == tuple(other.shape) and bool(all(input == other).item())
+    return tuple(input.shape) == tuple(other.shape) and bool(_F.all(input == other).item())
 
 
 # ---- pointwise
-def log2(input):
-    """Logarithm to base 2."""
-    return _F.log(input) * (1 / math.log(2))
+def _times(other, alpha):
+    return other if alpha == 1 else _F.mul(other, alpha)
 
 
-def log10(input):
-    """Logarithm to base 10."""
-    return _F.log(input) * (1 / math.log(10))
+def add(input, other, *, alpha=1):
+    """input + alpha other."""
+    return _F.add(input, _times(other, alpha))
 
 
-def tan(input):
-    """sin(input) / cos(input)."""
-    return _F.sin(input) / _F.cos(input)
+def sub(input, other, *, alpha=1):
+    """input - alpha other."""
+    return _F.sub(input, _times(other, alpha))
 
 
-def lerp(input, end, weight):
-    """input + weight (end - input)."""
-    return input + weight * (end - input)
+def rsub(input, other, *, alpha=1):
+    """other - alpha input."""
+    return _F.sub(other, _times(input, alpha))
 
 
-def addcmul(input, tensor1, tensor2, *, value=1):
-    """input + value tensor1 tensor2."""
-    return input + value * tensor1 * tensor2
+def round(input, *, decimals=0):
+    """The nearest integer, ties to even; with decimals, the nearest multiple of 10^-decimals."""
+    if decimals == 0:
+        return _F.round(input)
+    scale = 10.0 ** builtins.abs(decimals)
+    return _F.round(input * scale) / scale if decimals > 0 else _F.round(input / scale) * scale
 
 
-def addcdiv(input, tensor1, tensor2, *, value=1):
-    """input + value tensor1 / tensor2."""
-    return input + value * tensor1 / tensor2
+def div(input, other, *, rounding_mode=None):
+    """input / other: true division, or rounded to whole numbers with rounding_mode 'floor' or 'trunc' (towards 0)."""
+    return _divide(rounding_mode)(input, other)
 
 
-def floor_divide(input, other):
-    """input // other, rounded down."""
-    return input // other
+def _divide(rounding_mode):
+    operators = {None: _F.div, "floor": _F.floor_divide, "trunc": _F.trunc_divide}
+    if rounding_mode not in operators:
+        raise RuntimeError(f"div: rounding_mode must be None, 'floor' or 'trunc', got {rounding_mode!r}")
+    return operators[rounding_mode]
 
 
-def remainder(input, other):
-    """input % other, with the sign of other."""
-    return input % other
+def logit(input, eps=None):
+    """log(input / (1 - input)); with eps, of input within [eps, 1 - eps]."""
+    return _F.logit(input if eps is None else input.clamp(eps, 1 - eps))
 
 
-def true_divide(input, other):
-    """input / other."""
-    return input / other
+def isposinf(input):
+    """True where an element is plus infinity."""
+    return input == math.inf
 
 
-subtract = _F.sub
-clip = _F.clamp
-multiply = _F.mul
-divide = _F.div
-negative = _F.neg
-absolute = _F.abs
-concat = concatenate = _F.cat
+def isneginf(input):
+    """True where an element is minus infinity."""
+    return input == -math.inf
+
+
+divide = true_divide = div
+subtract = sub
 
 __all__ = [name for name, value in list(globals().items()) if callable(value) and not name.startswith("_")]

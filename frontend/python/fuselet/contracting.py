@@ -8,7 +8,7 @@ from . import _C
 from .composed import _wrap_dim
 from .chained_product import _check_rank, multi_dot
 from .einsum import einsum
-from .shaping import _numbers
+from .shaping import _numbers, broadcast_tensors, unbind
 
 _F = _C.functions
 
@@ -88,6 +88,10 @@ def tensordot(a, b, dims=2):
     over_a, over_b = ([d] if isinstance(d, int) else list(d) for d in dims)
     over_a = [_wrap_dim(d, a.dim(), "tensordot") for d in over_a]
     over_b = [_wrap_dim(d, b.dim(), "tensordot") for d in over_b]
+    if len(over_a) == len(over_b):
+        # A size of 1 broadcasts.
+        a = _summed_where_one(a, over_a, b, over_b)
+        b = _summed_where_one(b, over_b, a, over_a)
     if [a.size(d) for d in over_a] != [b.size(d) for d in over_b]:
         raise RuntimeError(f"tensordot: sizes {[a.size(d) for d in over_a]} and {[b.size(d) for d in over_b]} of the summed "
                            "dimensions differ")
@@ -98,6 +102,22 @@ def tensordot(a, b, dims=2):
     left = a.permute(kept_a + over_a).reshape(math.prod(rows), inner_size)
     right = b.permute(over_b + kept_b).reshape(inner_size, math.prod(columns))
     return _F.mm(left, right).view(rows + columns)
+
+
+def _summed_where_one(t, dims, other, other_dims):
+    gone = [d for d, e in zip(dims, other_dims) if other.size(e) == 1 and t.size(d) != 1]
+    return t.sum(gone, True, dtype=t.dtype) if gone else t
+
+
+def cross(input, other, dim=None):
+    """The vector product of vectors of three numbers along dim, by default the first dimension of size 3."""
+    input, other = broadcast_tensors(input, other)
+    if dim is None:
+        dim = next((d for d, size in enumerate(input.shape) if size == 3), None)
+    if dim is None or input.size(dim) != 3:
+        raise RuntimeError(f"cross: expected a dimension of 3 numbers, got shape {list(input.shape)} and dim {dim}")
+    (a, b, c), (x, y, z) = unbind(input, dim), unbind(other, dim)
+    return _F.stack([b * z - c * y, c * x - a * z, a * y - b * x], dim)
 
 
 def kron(input, other):
@@ -124,6 +144,6 @@ def bilinear(input1, input2, weight, bias=None):
     return out if bias is None else out + bias
 
 
-METHODS = "addbmm addmm addmv addr baddbmm dot ger inner kron mv outer vdot".split()
+METHODS = "addbmm addmm addmv addr baddbmm cross dot ger inner kron mv outer vdot".split()
 
 __all__ = METHODS + ["bilinear", "chain_matmul", "einsum", "tensordot"]

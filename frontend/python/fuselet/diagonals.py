@@ -88,6 +88,28 @@ def diag(input, diagonal=0):
     return _diagonal_of(input, diagonal).clone()
 
 
+def diagflat(input, offset=0):
+    """diag() of the flattened tensor."""
+    return diag_embed(input.reshape(-1), offset)
+
+
+def diagonal_scatter(input, src, offset=0, dim1=0, dim2=1):
+    """A copy of input with src on the diagonal number `offset` of two dimensions."""
+    first, second = (_wrap_dim(d, input.dim(), "diagonal_scatter") for d in (dim1, dim2))
+    expected = _diagonal_of(input, offset, dim1, dim2).shape
+    if tuple(src.shape) != tuple(expected):
+        raise RuntimeError(f"diagonal_scatter: expected src of shape {list(expected)}, got {list(src.shape)}")
+    rows = _F.arange(input.size(first), device=input.device).unsqueeze(1)
+    on_diagonal = _F.arange(input.size(second), device=input.device) - rows == offset
+    matrix = movedim(input, (first, second), (-2, -1))
+    # Element k of the diagonal stands in row k + max(-offset, 0), in whichever column the mask tells.
+    if src.numel() == 0:
+        return input.clone()
+    places = (rows - max(-offset, 0)).clamp(0, src.size(-1) - 1).view(-1)
+    spread = src.index_select(-1, places).unsqueeze(-1)
+    return movedim(_F.where(on_diagonal, spread, matrix), (-2, -1), (first, second))
+
+
 def trace(input):
     """The sum of a matrix's diagonal."""
     if input.dim() != 2:
@@ -95,6 +117,6 @@ def trace(input):
     return diagonal(input).sum()
 
 
-METHODS = "diag diag_embed diagonal trace tril triu".split()
+METHODS = "diag diag_embed diagflat diagonal_scatter diagonal trace tril triu".split()
 
 __all__ = METHODS + ["tril_indices", "triu_indices"]

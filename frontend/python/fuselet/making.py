@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import math
-
-from . import _C, composed
+from . import _C
 from .constants import preserve_format
 from .grad_mode import no_grad
 from .shaping import _grid
@@ -16,25 +14,22 @@ zeros, ones, empty, full = _F.zeros, _F.ones, _F.empty, _F.full
 rand, randn, arange = _F.rand, _F.randn, _F.arange
 
 
-def _on(made, device):
-    """What was made on the CPU, on the device."""
-    return made if device is None else made.to(device=device)
-
-
 def tensor(data, *, dtype=None, device=None, requires_grad=False):
     """A new tensor with a copy of `data`: a number, nested lists of numbers, a NumPy array, a tensor.
 
-    Without a dtype, Python numbers give bool, int64 or the default floating dtype; arrays keep theirs.
+    Without a dtype, Python numbers give bool, int64 or the default floating dtype; arrays keep theirs. Without a device,
+    numbers and arrays go to the default device, and a tensor's copy stays on the tensor's.
     """
+    if device is not None:
+        device = _device(device)
     if isinstance(data, Tensor):
         made = data.detach().clone() if device is None else data.detach().to(device=device, copy=True)
     elif hasattr(data, "__array_interface__") and not hasattr(data, "item") or _is_array(data):
-        made = _C._copy_of_array(_native(data))
+        made = _C._copy_of_array(_native(data), device or _C.get_default_device())
     else:
-        made = _C._from_nested(_plain(data), None if dtype is None else _dtype(dtype))
+        made = _C._from_nested(_plain(data), None if dtype is None else _dtype(dtype), device or _C.get_default_device())
     if dtype is not None:
         made = made.to(dtype)
-    made = _on(made, device)
     return made.requires_grad_() if requires_grad else made
 
 
@@ -64,11 +59,12 @@ def _plain(data):
 
 
 def as_tensor(data, dtype=None, device=None):
-    """As tensor(), but shares memory with a tensor or an array whose dtype is right already."""
+    """As tensor(), but shares memory with a tensor or an array whose dtype and device are right already."""
     if isinstance(data, Tensor):
         return data.to(dtype=dtype, device=device)
     if _is_array(data):
-        made = from_numpy(data) if data.flags.writeable else tensor(data)
+        device = _C.get_default_device() if device is None else device
+        made = from_numpy(data) if data.flags.writeable else tensor(data, device="cpu")
         return made.to(dtype=dtype, device=device)
     return tensor(data, dtype=dtype, device=device)
 
@@ -103,12 +99,13 @@ def from_dlpack(source):
 def _like(make, make_on):
     """make(input, …), or on another device than input's make_on(shape, …)."""
 
-    def made(input, *args, dtype=None, device=None, requires_grad=False, memory_format=preserve_format, layout=None):
+    def made(input, *args, dtype=None, device=None, requires_grad=False, memory_format=preserve_format, layout=None, **generator):
         if memory_format is not preserve_format:
-            return made(input, *args, dtype=dtype, device=device).contiguous(memory_format).requires_grad_(requires_grad)
+            dense = made(input, *args, dtype=dtype, device=device, **generator).contiguous(memory_format)
+            return dense.requires_grad_(requires_grad)
         if device is None or _device(device) == input.device:
-            return make(input, *args, dtype=dtype, requires_grad=requires_grad)
-        return make_on(input.shape, *args, dtype=dtype or input.dtype, device=device, requires_grad=requires_grad)
+            return make(input, *args, dtype=dtype, requires_grad=requires_grad, **generator)
+        return make_on(input.shape, *args, dtype=dtype or input.dtype, device=device, requires_grad=requires_grad, **generator)
 
     made.__name__ = make.__name__
     made.__doc__ = make.__doc__
@@ -120,7 +117,7 @@ rand_like, randn_like = _like(_F.rand_like, rand), _like(_F.randn_like, randn)
 
 
 def empty_like(input, *, dtype=None, device=None, requires_grad=False, memory_format=preserve_format, layout=None):
-    """A tensor of input's shape, dtype and device (or those given) with contents of any value."""
+    """A tensor of the shape, dtype and device of input with whatever the memory holds."""
     if memory_format is not preserve_format:
         return empty_like(input, dtype=dtype, device=device).contiguous(memory_format).requires_grad_(requires_grad)
     return empty(input.shape, dtype=dtype or input.dtype, device=device or input.device, requires_grad=requires_grad)
@@ -134,28 +131,32 @@ def randint(low, high=None, size=None, *, dtype=None, device=None, generator=Non
     return made.requires_grad_() if requires_grad else made
 
 
-def randint_like(input, low, high=None, *, dtype=None, device=None):
-    """Integers of [low, high) in input's shape, dtype and device; randint_like(input, high) counts from 0."""
+def randint_like(input, low, high=None, *, dtype=None, device=None, generator=None):
+    """Integers of [low, high) in the shape, dtype and device of input; randint_like(input, high) counts from 0."""
     low, high = (0, low) if high is None else (low, high)
-    return _F.randint(low, high, input.shape, dtype=dtype or input.dtype, device=device or input.device)
+    return _F.randint(low, high, input.shape, dtype=dtype or input.dtype, device=device or input.device, generator=generator)
 
 
 def randperm(n, *, generator=None, dtype=None, device=None):
     """A random order of 0 … n-1. One draw: the order of n uniform numbers."""
-    import numpy
-
-    keys = _F.rand(n, dtype=_C.float64, generator=generator)
-    order = numpy.argsort(keys.numpy(), kind="stable")
-    return tensor(order, dtype=dtype or _C.int64, device=device)
+    return _F.rand(n, dtype=_C.float64, device=device, generator=generator).argsort().to(dtype or _C.int64)
 
 
-def normal(mean=0.0, std=1.0, size=None, *, generator=None, dtype=None, device=None):
-    """Normal numbers of the given mean and standard deviation: of shape size, or as many as a tensor among them has."""
-    like = mean if isinstance(mean, Tensor) else std
-    if isinstance(like, Tensor):
-        device = like.device if device is None else device
-    shape = size if size is not None else like.shape
-    return randn(shape, dtype=dtype, device=device, generator=generator) * std + mean
+def normal(mean=0.0, std=1.0, size=None, *, generator=None, dtype=None, device=None, requires_grad=False):
+    """Normal numbers of that mean and standard deviation: tensors, which broadcast and whose shape the result has, or numbers
+    and a size. RuntimeError for a negative number std."""
+    given = [t for t in (mean, std) if isinstance(t, Tensor)]
+    if not isinstance(std, Tensor) and std < 0:
+        raise RuntimeError(f"normal: std must not be negative, got {std}")
+    if size is None:
+        if not given:
+            raise RuntimeError("normal: numbers for mean and std need a size")
+        size = _F.add(mean, std).shape
+    device = given[0].device if given and device is None else device
+    dtype = given[0].dtype if given and dtype is None else dtype
+    with no_grad():
+        made = randn(size, dtype=dtype, device=device, generator=generator) * std + mean
+    return made.requires_grad_() if requires_grad else made
 
 
 def bernoulli(input, *, generator=None):
@@ -174,31 +175,22 @@ def multinomial(input, num_samples, replacement=False, *, generator=None):
         if not replacement and num_samples > input.size(-1):
             raise RuntimeError(f"multinomial: {num_samples} samples without replacement of {input.size(-1)}")
         likely = (input > 0).sum(-1)
-        if not ((input >= 0) & composed.isfinite(input)).all() or not (likely >= (1 if replacement else max(num_samples, 1))).all():
+        if not ((input >= 0) & _F.isfinite(input)).all() or not (likely >= (1 if replacement else max(num_samples, 1))).all():
             raise RuntimeError(f"multinomial: expected finite weights that are not negative, enough of them positive for "
                                f"{num_samples} samples, got shape {list(input.shape)}")
-        draws = []
         logs = input.to(_C.float64).log()
         shape = tuple(input.shape[:-1]) + (num_samples if replacement else 1, input.size(-1))
         noise = -(-(rand(shape, dtype=_C.float64, device=input.device, generator=generator).clamp(min=1e-300).log())).log()
         scores = logs.unsqueeze(-2) + noise
-        if replacement:
-            return scores.argmax(-1)
-        scores = scores.select(-2, 0).clone()
-        for _ in range(num_samples):
-            at = scores.argmax(-1, True)
-            draws.append(at)
-            taken = arange(scores.size(-1), device=input.device) == at
-            scores = _F.where(taken, -math.inf, scores)
-        return _F.cat(draws, -1)
+        return scores.argmax(-1) if replacement else scores.select(-2, 0).topk(num_samples, -1).indices
 
 
 def eye(n, m=None, *, dtype=None, device=None, requires_grad=False):
     """1 on the diagonal, else 0: shape (n, m)."""
     if n < 0 or (m is not None and m < 0):
         raise RuntimeError(f"eye: sizes must not be negative, got {[n, n if m is None else m]}")
-    rows, columns = arange(n).unsqueeze(1), arange(n if m is None else m).unsqueeze(0)
-    made = _on((rows == columns).to(dtype or _C.get_default_dtype()), device)
+    rows, columns = arange(n, device=device).unsqueeze(1), arange(n if m is None else m, device=device).unsqueeze(0)
+    made = (rows == columns).to(dtype or _C.get_default_dtype())
     return made.requires_grad_() if requires_grad else made
 
 
@@ -207,16 +199,16 @@ def linspace(start, end, steps, *, dtype=None, device=None, requires_grad=False)
     if steps < 0:
         raise RuntimeError(f"linspace: the number of steps must not be negative, got {steps}")
     step = (end - start) / (steps - 1) if steps > 1 else 0.0
-    at = arange(steps, dtype=_C.float64)
+    at = arange(steps, dtype=_C.float64, device=device)
     # From each end to the middle, so that both ends are exact.
     values = _F.where(at < steps / 2, start + at * step, end - (steps - 1 - at) * step)
-    made = _on(values.to(dtype or _C.get_default_dtype()), device)
+    made = values.to(dtype or _C.get_default_dtype())
     return made.requires_grad_() if requires_grad else made
 
 
-def scalar_tensor(value, *, dtype=None, device=None):
-    """The number as a tensor without dimensions."""
-    return tensor(value, dtype=dtype, device=device)
+def scalar_tensor(value, *, dtype=None, device=None, requires_grad=False):
+    """A 0-d tensor, of the default floating dtype without one."""
+    return tensor(value, dtype=dtype or _C.get_default_dtype(), device=device, requires_grad=requires_grad)
 
 
 def meshgrid(*tensors, indexing="ij"):

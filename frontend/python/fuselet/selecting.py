@@ -145,6 +145,36 @@ def take_along_dim(input, indices, dim=None):
     return input.expand(rows).gather(dim, indices.expand(places))
 
 
+def gather(input, dim, index):
+    """out[i][j]… = input[…index[i][j]…] along dim. index has the rank of input, or no element; a 0-d input counts as 1-d."""
+    if input.dim() != index.dim():
+        if index.numel() == 0:
+            return input.reshape(-1).narrow(0, 0, 0).view(index.shape)
+        if input.dim() == 0:
+            input = input.reshape(1)
+    return _F.gather(input, dim, index)
+
+
+def put(input, index, source, accumulate=False):
+    """A copy of input with source's elements at the given places of the flattened tensor."""
+    write = _F.index_add if accumulate else _F.index_copy
+    return write(input.reshape(-1), 0, index.reshape(-1), source.reshape(-1)).view(input.shape)
+
+
+def put_(self, index, source, accumulate=False):
+    """put() into self, which is returned."""
+    return self.copy_(put(self, index, source, accumulate))
+
+
+def unravel_index(indices, shape):
+    """The coordinates, one tensor a dimension, of places in the flattened tensor of that shape."""
+    out = []
+    for size in reversed([shape] if isinstance(shape, int) else list(shape)):
+        out.append(indices % size)
+        indices = indices // size
+    return tuple(reversed(out))
+
+
 # ---- masks
 def nonzero(input, *, as_tuple=False):
     """int64 (count, rank): the coordinates of the elements that are not 0, in row-major order; as_tuple: one vector a
@@ -296,26 +326,47 @@ def unique(input, sorted=True, return_inverse=False, return_counts=False, dim=No
     return _given(values, groups, counts)
 
 
+def _rows(input, dim):
+    """The slices along dim as rows of a NumPy array."""
+    import numpy
+
+    values = (input.to(_C.float32) if input.dtype is _C.bfloat16 else input).detach().cpu().numpy()
+    return numpy.moveaxis(values, dim, 0).reshape(values.shape[dim], -1)
+
+
+def _on_device(numbers, device):
+    import numpy
+
+    return _C._copy_of_array(numpy.ascontiguousarray(numbers.reshape(-1), dtype=numpy.int64), device)
+
+
 def _unique_slices(input, dim, return_inverse, return_counts):
     import numpy
 
     dim = _wrap_dim(dim, input.dim(), "unique")
-    values = (input.to(_C.float32) if input.dtype is _C.bfloat16 else input).detach().cpu().numpy()
-    rows = numpy.moveaxis(values, dim, 0).reshape(values.shape[dim], -1)
-    _, first, inverse, counts = numpy.unique(rows, axis=0, return_index=True, return_inverse=True, return_counts=True)
-    first, inverse, counts = (_C._copy_of_array(numpy.ascontiguousarray(a.reshape(-1), dtype=numpy.int64)).to(input.device)
-                              for a in (first, inverse, counts))
+    _, *found = numpy.unique(_rows(input, dim), axis=0, return_index=True, return_inverse=True, return_counts=True)
+    first, inverse, counts = (_on_device(a, input.device) for a in found)
     return _given(input.index_select(dim, first), inverse if return_inverse else None, counts if return_counts else None)
 
 
-def unique_consecutive(input, return_inverse=False, return_counts=False):
-    """Runs of equal elements of the flattened tensor, each once; if wanted each element's run, and the runs' lengths."""
+def unique_consecutive(input, return_inverse=False, return_counts=False, dim=None):
+    """Runs of equal elements of the flattened tensor (of slices along dim, which the host compares), each once; if wanted
+    each element's run, and the runs' lengths."""
     _refuse_in_compiled_function(input, "unique_consecutive")
+    if dim is not None:
+        import numpy
+
+        dim = _wrap_dim(dim, input.dim(), "unique_consecutive")
+        rows = _rows(input, dim)
+        starts = numpy.flatnonzero(numpy.append([True] * min(len(rows), 1), (rows[1:] != rows[:-1]).any(1)))
+        runs = numpy.searchsorted(starts, numpy.arange(len(rows)), "right") - 1
+        first, runs, lengths = (_on_device(a, input.device) for a in (starts, runs, numpy.diff(numpy.append(starts, len(rows)))))
+        return _given(input.index_select(dim, first), runs if return_inverse else None, lengths if return_counts else None)
     values, groups, counts = _groups(input.reshape(-1), return_inverse, return_counts)
     return _given(values, groups if groups is None else groups.view(input.shape), counts)
 
 
-METHODS = ("argwhere bincount index_add index_add_ index_fill index_fill_ index_put index_put_ index_reduce isin masked_scatter "
+METHODS = ("argwhere bincount gather put put_ index_add index_add_ index_fill index_fill_ index_put index_put_ index_reduce isin masked_scatter "
            "masked_scatter_ masked_select nonzero scatter scatter_ scatter_reduce scatter_reduce_ take take_along_dim unique "
            "unique_consecutive").split()
 

@@ -51,6 +51,8 @@ def chunk(input, chunks, dim=0):
 def tensor_split(input, indices_or_sections, dim=0):
     """Views between the given entries of `dim`, or that many, the first ones larger by one where it does not divide."""
     size = input.size(dim)
+    if isinstance(indices_or_sections, _C.TensorBase):
+        indices_or_sections = indices_or_sections.tolist()
     if isinstance(indices_or_sections, int):
         if indices_or_sections <= 0:
             raise RuntimeError(f"tensor_split: expected a positive number of sections, got {indices_or_sections}")
@@ -58,6 +60,36 @@ def tensor_split(input, indices_or_sections, dim=0):
         return split(input, [least + (i < larger) for i in range(indices_or_sections)], dim)
     ends = [*indices_or_sections, size]
     return tuple(input.slice(dim, start, end) for start, end in zip([0, *indices_or_sections], ends))
+
+
+def hsplit(input, indices_or_sections):
+    """tensor_split() along dimension 1, or 0 of a vector, into equal parts where a number is given."""
+    return _split_evenly(input, indices_or_sections, 0 if input.dim() == 1 else 1, "hsplit")
+
+
+def vsplit(input, indices_or_sections):
+    """tensor_split() along dimension 0, into equal parts where a number is given."""
+    return _split_evenly(input, indices_or_sections, 0, "vsplit")
+
+
+def dsplit(input, indices_or_sections):
+    """tensor_split() along dimension 2, into equal parts where a number is given."""
+    return _split_evenly(input, indices_or_sections, 2, "dsplit")
+
+
+def _split_evenly(input, indices_or_sections, dim, name):
+    if isinstance(indices_or_sections, int) and (indices_or_sections <= 0 or input.size(dim) % indices_or_sections):
+        raise RuntimeError(f"{name}: {input.size(dim)} entries do not fall into {indices_or_sections} equal parts")
+    return tensor_split(input, indices_or_sections, dim)
+
+
+def cat(tensors, dim=0):
+    """Tensors joined along an existing dimension; the other sizes must agree. Vectors without elements are left out."""
+    parts = [t for t in tensors if t.dim() != 1 or t.numel()] if any(t.dim() != 1 for t in tensors) else tensors
+    return _F.cat(parts, dim)
+
+
+concat = concatenate = cat
 
 
 def atleast_1d(*tensors):
@@ -139,15 +171,46 @@ def cartesian_prod(*tensors):
     return _F.stack([t.reshape(-1) for t in _grid(tensors)], 1)
 
 
+def combinations(input, r=2, with_replacement=False):
+    """(choices, r): the entries of a vector chosen r at a time, in their order, each once or, with_replacement, often."""
+    import itertools
+
+    choose = itertools.combinations_with_replacement if with_replacement else itertools.combinations
+    places = [place for choice in choose(range(input.numel()), r) for place in choice]
+    if r == 0 or not places:
+        return input.narrow(0, 0, 0).reshape(0, r) if r else input.narrow(0, 0, 0)
+    return input.index_select(0, _numbers_on(places, input.device)).view(-1, r)
+
+
+def _numbers_on(numbers, device):
+    from .making import tensor
+
+    return tensor(numbers, dtype=_C.int64, device=device)
+
+
+def block_diag(*tensors):
+    """Matrices along the diagonal of one, 0 elsewhere; vectors count as rows."""
+    parts = [atleast_2d(t) for t in tensors]
+    if not parts:
+        return _F.zeros([1, 0])
+    columns, before, rows = sum(p.size(1) for p in parts), 0, []
+    for part in parts:
+        behind = columns - before - part.size(1)
+        around = [_F.zeros([part.size(0), n], dtype=part.dtype, device=part.device) for n in (before, behind)]
+        rows.append(_F.cat([around[0], part, around[1]], 1))
+        before += part.size(1)
+    return _F.cat(rows, 0)
+
+
 def _grid(tensors):
     sizes = [t.numel() for t in tensors]
     return [t.reshape([-1 if d == i else 1 for d in range(len(sizes))]).expand(sizes) for i, t in enumerate(tensors)]
 
 
 # ---- order of entries
-def flip(input, *dims):
+def flip(input, *given, dims=None):
     """The entries of `dims` in reverse order; a copy."""
-    dims = [_wrap_dim(d, input.dim(), "flip") for d in _numbers(dims)]
+    dims = [_wrap_dim(d, input.dim(), "flip") for d in (_numbers(given) if dims is None else _numbers([dims]))]
     if len(set(dims)) != len(dims):
         raise RuntimeError(f"flip: a dimension stands twice in {dims}")
     out = input
@@ -214,6 +277,21 @@ def swapaxes(input, dim0, dim1):
 moveaxis, swapdims = movedim, swapaxes
 
 
+def diff(input, n=1, dim=-1, prepend=None, append=None):
+    """Each entry of `dim` minus the one before it, n times over; first joined with what is to stand before and behind."""
+    if n < 0:
+        raise RuntimeError(f"diff: n must not be negative, got {n}")
+    if n == 0:
+        return input
+    parts = [part for part in (prepend, input, append) if part is not None]
+    input = _F.cat(parts, dim) if len(parts) > 1 else input
+    for _ in range(min(n, input.size(dim))):
+        size = input.size(dim)
+        upper, lower = input.narrow(dim, 1, size - 1), input.narrow(dim, 0, size - 1)
+        input = upper != lower if input.dtype is _C.bool else upper - lower
+    return input
+
+
 def adjoint(input):
     """The last two dimensions exchanged."""
     return input.transpose(-2, -1)
@@ -239,9 +317,9 @@ def unflatten(input, dim, sizes):
 
 
 # ---- repeating
-def repeat(input, *repeats):
+def repeat(input, *given, repeats=None):
     """The whole tensor repeated along each dimension; a copy."""
-    repeats = _numbers(repeats)
+    repeats = _numbers(given) if repeats is None else _numbers([repeats])
     if len(repeats) < input.dim():
         raise RuntimeError(f"repeat: {len(repeats)} counts for {input.dim()} dimensions")
     shape = (1,) * (len(repeats) - input.dim()) + tuple(input.shape)
@@ -253,9 +331,9 @@ def repeat(input, *repeats):
     return input.reshape(spread).expand(expanded).clone(contiguous=True).view(total)
 
 
-def tile(input, *dims):
+def tile(input, *given, dims=None):
     """repeat(), where missing leading counts are 1."""
-    dims = _numbers(dims)
+    dims = _numbers(given) if dims is None else _numbers([dims])
     return repeat(input, *((1,) * (input.dim() - len(dims)) + dims))
 
 
@@ -287,7 +365,7 @@ def _entry_numbers(counts):
     numbers = counts.detach().cpu().numpy()
     if numbers.size and numbers.min() < 0:
         raise RuntimeError("repeat_interleave: counts must not be negative")
-    return _C._copy_of_array(numpy.repeat(numpy.arange(numbers.size, dtype=numpy.int64), numbers))
+    return _C._copy_of_array(numpy.repeat(numpy.arange(numbers.size, dtype=numpy.int64), numbers), counts.device)
 
 
 def _refuse_in_compiled_function(tensor, name):
@@ -317,7 +395,7 @@ def unfold(input, dimension, size, step):
     return movedim(windows.reshape(shape[:dim] + [count, size] + shape[dim + 1:]), dim + 1, -1)
 
 
-METHODS = ("adjoint chunk flip fliplr flipud moveaxis movedim ravel repeat repeat_interleave roll rot90 split "
+METHODS = ("adjoint chunk diff dsplit hsplit vsplit flip fliplr flipud moveaxis movedim ravel repeat repeat_interleave roll rot90 split "
            "swapaxes swapdims tensor_split tile unbind unflatten unfold").split()
 
 __all__ = [name for name, value in list(globals().items()) if callable(value) and getattr(value, "__module__", "") == __name__

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import builtins
 
-from . import _C, composed, constants, contracting, diagonals, ordering, printing, selecting, shaping
+from . import _C, composed, constants, contracting, diagonals, ordering, printing, reductions, selecting, shaping
 from .tensor_attributes import TensorAttributes
 
 _F = _C.functions
@@ -65,6 +65,7 @@ class _Array:
             raise TypeError(
                 "NumPy has no bfloat16: use t.float().numpy() for the values, or "
                 "t.view(fuselet.uint16).numpy() for the bit patterns")
+        pointer = tensor.data_ptr()  # an error for what a compiled function has yet to compute
         if tensor.is_cuda:
             raise TypeError(f"numpy(): the tensor is in memory of {tensor.device}; copy it with .cpu() first")
         width = tensor.element_size()
@@ -74,7 +75,7 @@ class _Array:
             "typestr": _TYPESTR[tensor.dtype],
             "shape": tuple(tensor.shape),
             "strides": tuple(s * width for s in tensor.stride()),
-            "data": (tensor.data_ptr(), tensor._is_read_only),
+            "data": (pointer, tensor._is_read_only),
         }
 
 
@@ -217,8 +218,9 @@ class Tensor(TensorAttributes, _C.TensorBase):
         dtype = self.dtype if dtype is None else _dtype(dtype)
         target = self.device if device is None else _device(device)
         if target != self.device:
-            # Converted on the side where fewer bytes are to be moved.
-            moved = self.cast(dtype) if dtype.itemsize < self.dtype.itemsize else self
+            # Converted on the side where fewer bytes are to be moved; inside a compiled function, on the side where it runs.
+            first = dtype.itemsize < self.dtype.itemsize and not _C._is_in_compiled_call()
+            moved = self.cast(dtype) if first else self
             moved = _C.internal.transfer(moved, target, non_blocking)
             return moved if moved.dtype is dtype else moved.cast(dtype)
         if dtype is not self.dtype:
@@ -362,6 +364,26 @@ class Tensor(TensorAttributes, _C.TensorBase):
         with _no_grad():
             return self.copy_((_F.rand(self.shape, device=self.device, generator=generator) < p).to(self.dtype))
 
+    def exponential_(self, lambd=1.0, *, generator=None):
+        """Exponentially distributed numbers of rate lambd. RuntimeError unless it is positive."""
+        if lambd <= 0:
+            raise RuntimeError(f"exponential_: lambd must be positive, got {lambd}")
+        with _no_grad():
+            uniform = _F.rand(self.shape, dtype=_drawn(self), device=self.device, generator=generator)
+            return self.copy_(-_F.log1p(-uniform) / lambd)
+
+    def random_(self, *bounds, generator=None):
+        """Integers of [bounds[0], bounds[1]), or below the one bound; without bounds, of all that the dtype holds exactly
+        from 0 on."""
+        if len(bounds) > 2:
+            raise TypeError(f"random_: expected at most two bounds, got {len(bounds)}")
+        digits = {_C.float64: 53, _C.float32: 24, _C.float16: 11, _C.bfloat16: 8, _C.int64: 62, _C.int32: 31, _C.int8: 7,
+                  _C.uint8: 8, _C.bool: 1}[self.dtype]
+        whole = 2 ** digits + (1 if self.is_floating_point() else 0)
+        low, high = (0, *bounds)[-2:] if bounds else (0, whole)
+        with _no_grad():
+            return self.copy_(_F.randint(low, high, self.shape, device=self.device, generator=generator))
+
     def set_(self, source):
         """Takes over the memory, shape and dtype of source, as assigning `.data` does."""
         self.data = source
@@ -417,10 +439,35 @@ class UnsignedBits:
 uint16 = UnsignedBits()
 
 # Functions of tensors that are methods as well.
-for _name in ("absolute addcdiv addcmul all allclose any argmin clip count_nonzero divide equal floor_divide "
-              "isclose isfinite isinf lerp log10 log2 logsumexp max min multiply negative norm remainder squeeze "
-              "std subtract tan true_divide var").split():
+for _name in ("add allclose div divide equal isclose isneginf isposinf logit max min round squeeze sub subtract "
+              "true_divide").split():
     setattr(Tensor, _name, getattr(composed, _name))
+for _name in "aminmax dist logsumexp median mode nanmedian norm std var".split():
+    setattr(Tensor, _name, getattr(reductions, _name))
+
+
+def _div_(self, other, *, rounding_mode=None):
+    """self / other, true or rounded by rounding_mode, written into self."""
+    return getattr(_C.TensorBase, composed._divide(rounding_mode).__name__ + "_")(self, other)
+
+
+def _add_(self, other, *, alpha=1):
+    """self + alpha other, written into self."""
+    return _C.TensorBase.add_(self, composed._times(other, alpha))
+
+
+def _sub_(self, other, *, alpha=1):
+    """self - alpha other, written into self."""
+    return _C.TensorBase.sub_(self, composed._times(other, alpha))
+
+
+def _round_(self, *, decimals=0):
+    """self rounded to the nearest multiple of 10^-decimals, written into self."""
+    return _C.TensorBase.round_(self) if decimals == 0 else self.copy_(composed.round(self, decimals=decimals))
+
+
+Tensor.add_, Tensor.sub_, Tensor.subtract_, Tensor.round_ = _add_, _sub_, _sub_, _round_
+Tensor.div_ = Tensor.divide_ = Tensor.true_divide_ = _div_
 
 for _module in (shaping, diagonals, selecting, ordering, contracting):
     for _name in _module.METHODS:
@@ -476,7 +523,7 @@ def tensor_of_bytes(data, shape, dtype_name):
     size = Size(shape).numel()
     if array.size != size:
         raise RuntimeError(f"a tensor of shape {list(shape)} needs {size} elements, the data has {array.size}")
-    made = _C._copy_of_array(array.reshape(shape))
+    made = _C._copy_of_array(array.reshape(shape), "cpu")
     return made if carrier is dtype else _C._reinterpret(made, dtype)
 
 

@@ -47,7 +47,29 @@ TEST_CASE("reference: scatters into a slice, an entry, a strided view") {
 
 TEST_CASE("reference: pooling takes the first of equals and skips the padding") {
   RefTensor x = tensor({1, 1, 2, 3}, {-1, -1, -5, -1, -2, -3});
-  std::vector<RefTensor> out = run_all("max_pool2d_with_indices", {x, Ints{2}, Ints{1}, Ints{0, 1}});
+  std::vector<RefTensor> out = run_all("max_pool2d_with_indices", {x, Ints{2}, Ints{1}, Ints{0, 1}, Ints{1}, false});
   CHECK(out[0] == tensor({1, 1, 1, 4}, {-1, -1, -1, -3}));
   CHECK(out[1] == tensor({1, 1, 1, 4}, {0, 0, 1, 5}, DType::Int64));
+  // Every second column; then a window that begins inside and ends outside.
+  CHECK(run("max_pool2d_with_indices", {x, Ints{1, 2}, Ints{1}, Ints{0}, Ints{2}, false}) ==
+        tensor({1, 1, 2, 1}, {-1, -1}));
+  CHECK(run("max_pool2d_with_indices", {x, Ints{1, 2}, Ints{2}, Ints{0}, Ints{1}, true}) ==
+        tensor({1, 1, 1, 2}, {-1, -5}));
+}
+
+TEST_CASE("reference: the last of equal indices wins, or all are folded") {
+  RefTensor line = tensor({3}, {2, 3, 4}), src = tensor({3}, {5, -1, 7}), at = indices({3}, {1, 1, -1});
+  CHECK(run("scatter", {line, integer(0), at, src}) == tensor({3}, {2, -1, 7}));
+  CHECK(run("index_copy", {line, integer(0), at, src}) == tensor({3}, {2, -1, 7}));
+  auto folded = [&](const char* how) { return run("scatter_fold", {line, integer(0), at, src, std::string(how)}); };
+  CHECK(folded("prod") == tensor({3}, {2, -15, 28}));
+  CHECK(folded("amax") == tensor({3}, {2, 5, 7}));
+  CHECK(folded("amin") == tensor({3}, {2, -1, 4}));
+}
+
+TEST_CASE("reference: sorting keeps the order of equals and puts NaN above all") {
+  RefTensor line = tensor({5}, {1, NAN, 0, 1, INFINITY});
+  CHECK(run("argsort", {line, integer(0), false}) == indices({5}, {2, 0, 3, 4, 1}));
+  CHECK(run("argsort", {line, integer(-1), true}) == indices({5}, {1, 4, 0, 3, 2}));
+  CHECK(run("argsort", {kTable, integer(0), true}) == indices({3, 2}, {2, 2, 1, 1, 0, 0}));
 }

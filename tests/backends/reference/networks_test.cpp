@@ -28,13 +28,20 @@ TEST_CASE("reference: matrix products") {
 
 TEST_CASE("reference: convolution and its gradients") {
   RefTensor x = tensor({1, 1, 2, 2}, {1, 2, 3, 4}), w = tensor({1, 1, 2, 2}, {1, 10, 100, 1000});
-  CHECK(run("conv2d", {x, w, tensor({1}, {5}), Ints{1, 1}, Ints{0, 0}}) == tensor({1, 1, 1, 1}, {4326}));
-  CHECK(run("conv2d", {x, w, kNone, Ints{2}, Ints{1}}) == tensor({1, 1, 2, 2}, {1000, 200, 30, 4}));
+  const Ints one = {1, 1}, none = {0, 0};
+  const RefArg single = int64_t{1};
+  CHECK(run("conv2d", {x, w, tensor({1}, {5}), one, none, one, single}) == tensor({1, 1, 1, 1}, {4326}));
+  CHECK(run("conv2d", {x, w, kNone, Ints{2}, Ints{1}, one, single}) == tensor({1, 1, 2, 2}, {1000, 200, 30, 4}));
   RefTensor g = tensor({1, 1, 1, 1}, {2});
-  CHECK(run("conv2d_input_grad", {g, w, Ints{1, 1, 2, 2}, Ints{1, 1}, Ints{0, 0}}) ==
+  CHECK(run("conv2d_input_grad", {g, w, Ints{1, 1, 2, 2}, one, none, one, single}) ==
         tensor({1, 1, 2, 2}, {2, 20, 200, 2000}));
-  CHECK(run("conv2d_weight_grad", {g, x, Ints{1, 1, 2, 2}, Ints{1, 1}, Ints{0, 0}}) ==
+  CHECK(run("conv2d_weight_grad", {g, x, Ints{1, 1, 2, 2}, one, none, one, single}) ==
         tensor({1, 1, 2, 2}, {2, 4, 6, 8}));
+  // The window's corners alone lie inside the padding; then two groups of a channel each.
+  CHECK(run("conv2d", {x, w, kNone, one, Ints{1}, Ints{3}, single}) == tensor({1, 1, 1, 1}, {0}));
+  CHECK(run("conv2d", {x, w, kNone, one, Ints{1}, Ints{2}, single}) == tensor({1, 1, 2, 2}, {4000, 300, 20, 1}));
+  RefTensor pair = tensor({1, 2, 1, 1}, {3, 5}), scales = tensor({2, 1, 1, 1}, {2, 7});
+  CHECK(run("conv2d", {pair, scales, kNone, one, none, one, int64_t{2}}) == tensor({1, 2, 1, 1}, {6, 35}));
 }
 
 TEST_CASE("reference: softmax and layer norm") {

@@ -72,7 +72,7 @@ def gradgradcheck(func, inputs, grad_outputs=None, *, eps=1e-6, atol=1e-5, rtol=
     n = len(inputs)
     outputs = _outputs(func, inputs)
     if grad_outputs is None:
-        grad_outputs = [randn(o.shape, dtype=_C.float64).requires_grad_() for o in outputs]
+        grad_outputs = [randn(o.shape, dtype=_C.float64, device=o.device).requires_grad_() for o in outputs]
 
     def first_derivative(*everything):
         given, seeds = everything[:n], everything[n:]

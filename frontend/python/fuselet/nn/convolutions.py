@@ -50,7 +50,7 @@ class _ConvNd(Module):
         self.reset_parameters()
 
     def reset_parameters(self):
-        """The parameters as they start, anew."""
+        """Draws new initial values: weight and bias uniform in ±1/sqrt(weight.size(1) times the elements of a window)."""
         init.kaiming_uniform_(self.weight, a=math.sqrt(5))
         if self.bias is not None:
             bound = 1 / math.sqrt(self.weight.size(1) * math.prod(self.kernel_size))
@@ -147,3 +147,9 @@ class ConvTranspose2d(_ConvTranspose):
     kernel height, kernel width)."""
 
     spatial = 2
+
+
+class ConvTranspose3d(_ConvTranspose):
+    """The gradient of Conv3d by its input, as a layer; as ConvTranspose2d."""
+
+    spatial = 3

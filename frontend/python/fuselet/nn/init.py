@@ -147,11 +147,11 @@ def orthogonal_(tensor, gain=1.0, generator=None):
     if tensor.numel() == 0:
         return tensor
     rows = tensor.size(0)
-    drawn = _F.randn([rows, tensor.numel() // rows], dtype=_C.float64, generator=generator).numpy()
+    drawn = _F.randn([rows, tensor.numel() // rows], dtype=_C.float64, device="cpu", generator=generator).numpy()
     wide = drawn.shape[0] < drawn.shape[1]
     q, r = numpy.linalg.qr(drawn.T if wide else drawn)
     q = q * numpy.sign(numpy.diag(r))  # without it the signs would not be uniform
-    made = _C._copy_of_array(numpy.ascontiguousarray(q.T if wide else q))
+    made = _C._copy_of_array(numpy.ascontiguousarray(q.T if wide else q), "cpu")
     return tensor.copy_((made * gain).view(tensor.shape))
 
 
@@ -162,6 +162,6 @@ def sparse_(tensor, sparsity, std=0.01, generator=None):
         raise ValueError(f"sparse_: expected two dimensions, got shape {list(tensor.shape)}")
     rows, columns = tensor.shape
     normal_(tensor, 0.0, std, generator)
-    order = _F.rand([rows, columns], dtype=_C.float64, generator=generator).numpy().argsort(axis=0, kind="stable")
-    rank = _C._copy_of_array(order.argsort(axis=0, kind="stable")).to(tensor.device)
+    order = _F.rand([rows, columns], dtype=_C.float64, device="cpu", generator=generator).numpy().argsort(axis=0, kind="stable")
+    rank = _C._copy_of_array(order.argsort(axis=0, kind="stable"), tensor.device)
     return tensor.copy_(tensor * (rank >= math.ceil(sparsity * rows)).to(tensor.dtype))

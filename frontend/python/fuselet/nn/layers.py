@@ -29,7 +29,7 @@ class Linear(Module):
         self.reset_parameters()
 
     def reset_parameters(self):
-        """The parameters as they start, anew."""
+        """Draws new initial values: weight and bias uniform in ±1/sqrt(in_features)."""
         init.kaiming_uniform_(self.weight, a=math.sqrt(5))
         if self.bias is not None:
             bound = 1 / math.sqrt(self.in_features) if self.in_features else 0
@@ -55,7 +55,7 @@ class Bilinear(Module):
         self.reset_parameters()
 
     def reset_parameters(self):
-        """The parameters as they start, anew."""
+        """Draws new initial values: weight and bias uniform in ±1/sqrt(in1_features)."""
         bound = 1 / math.sqrt(self.in1_features)
         init.uniform_(self.weight, -bound, bound)
         if self.bias is not None:
@@ -92,7 +92,7 @@ class Embedding(Module):
         self.reset_parameters()
 
     def reset_parameters(self):
-        """The parameters as they start, anew."""
+        """Draws new initial values: normal, and 0 for the row padding_idx."""
         init.normal_(self.weight)
         if self.padding_idx is not None:
             with no_grad():

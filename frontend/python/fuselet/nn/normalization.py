@@ -31,7 +31,7 @@ class LayerNorm(Module):
                 self.bias = Parameter(zeros(self.normalized_shape, dtype=dtype, device=device))
 
     def reset_parameters(self):
-        """The parameters as they start, anew."""
+        """Weight 1, bias 0."""
         _reset_affine(self)
 
     def forward(self, input):
@@ -55,7 +55,7 @@ class RMSNorm(Module):
             self.weight = Parameter(ones(self.normalized_shape, dtype=dtype, device=device))
 
     def reset_parameters(self):
-        """The parameters as they start, anew."""
+        """Weight 1."""
         _reset_affine(self)
 
     def forward(self, input):
@@ -76,7 +76,7 @@ class GroupNorm(Module):
         _make_affine(self, num_channels, affine, device, dtype)
 
     def reset_parameters(self):
-        """The parameters as they start, anew."""
+        """Weight 1, bias 0."""
         _reset_affine(self)
 
     def forward(self, input):
@@ -116,14 +116,14 @@ class _ChannelStatistics(Module):
 
     @no_grad
     def reset_running_stats(self):
-        """Mean 0, variance 1, no batch seen."""
+        """Running mean 0 and variance 1, no batch counted."""
         if self.track_running_stats:
             self.running_mean.zero_()
             self.running_var.fill_(1.0)
             self.num_batches_tracked.zero_()
 
     def reset_parameters(self):
-        """The parameters and running statistics as they start, anew."""
+        """Weight 1, bias 0, running mean 0 and variance 1."""
         self.reset_running_stats()
         _reset_affine(self)
 

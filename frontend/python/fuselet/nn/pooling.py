@@ -35,6 +35,12 @@ class MaxPool2d(_MaxPool):
     name = "max_pool2d"
 
 
+class MaxPool3d(_MaxPool):
+    """The largest element of each window of (N, C, D, H, W); see functional.max_pool3d."""
+
+    name = "max_pool3d"
+
+
 class AvgPool1d(Module):
     """The mean of each window of (N, C, L); see functional.avg_pool1d."""
 
@@ -92,6 +98,13 @@ class AdaptiveAvgPool2d(_Adaptive):
 
     def forward(self, input):
         return F.adaptive_avg_pool2d(input, self.output_size)
+
+
+class AdaptiveAvgPool3d(_Adaptive):
+    """(N, C, D, H, W) -> (N, C, *output_size): means of windows that cover the volume; None keeps a size."""
+
+    def forward(self, input):
+        return F.adaptive_avg_pool3d(input, self.output_size)
 
 
 class _AdaptiveMax(_Adaptive):

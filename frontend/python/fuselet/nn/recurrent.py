@@ -66,7 +66,7 @@ class _Recurrent(Module):
         return [f"_l{layer}", f"_l{layer}_reverse"][:self._directions]
 
     def reset_parameters(self):
-        """The parameters as they start, anew."""
+        """Draws new initial values: uniform in ±1/sqrt(hidden_size)."""
         bound = 1 / math.sqrt(self.hidden_size)
         for p in self.parameters():
             init.uniform_(p, -bound, bound)

@@ -15,13 +15,15 @@ _F = _C.functions
 
 
 class _MomentOptimizer(TensorOptimizer):
-    def _first_moment(self, group, p, g):
+    def first_moment(self, group, p, g):
+        """Takes g into the running mean of gradients, and returns that."""
         mean, beta = self.state_of(p, "exp_avg"), group["betas"][0]
         m = wide(mean) * beta + g * (1 - beta)
         write(mean, m)
         return m
 
-    def _second_moment(self, group, p, g):
+    def second_moment(self, group, p, g):
+        """Takes g² into the running mean of squares, and returns that."""
         square, beta = self.state_of(p, "exp_avg_sq"), group["betas"][1]
         v = wide(square) * beta + g * g * (1 - beta)
         write(square, v)
@@ -47,7 +49,7 @@ class Adamax(_MomentOptimizer):
         return number(group.cells["lr"], like) / (1 - power(group["betas"][0], number(step, like)))
 
     def update_one(self, group, p, g, prepared):
-        m, largest = self._first_moment(group, p, g), self.state_of(p, "exp_inf")
+        m, largest = self.first_moment(group, p, g), self.state_of(p, "exp_inf")
         u = _F.maximum(wide(largest) * group["betas"][1], g.abs() + group["eps"])
         write(largest, u)
         write(p, wide(p) - m / u * prepared)
@@ -75,7 +77,7 @@ class NAdam(_MomentOptimizer):
         lr, mu, following, correction = prepared
         product = self.state_of(p, "mu_product", lambda q: ones([], dtype=_C.float64, device=q.device))
         product.copy_(product * mu)
-        m, v = self._first_moment(group, p, g), self._second_moment(group, p, g)
+        m, v = self.first_moment(group, p, g), self.second_moment(group, p, g)
         d = (v / correction).sqrt() + group["eps"]
         by_gradient, by_mean = lr * (1 - mu) / (1 - product), lr * following / (1 - product * following)
         write(p, wide(p) - (g * by_gradient + m * by_mean) / d)
@@ -106,7 +108,7 @@ class RAdam(_MomentOptimizer):
 
     def update_one(self, group, p, g, prepared):
         rate, known, rectified = prepared
-        m, v = self._first_moment(group, p, g), self._second_moment(group, p, g)
+        m, v = self.first_moment(group, p, g), self.second_moment(group, p, g)
         factor = _F.where(known, rectified / (v.sqrt() + group["eps"]), 1.0)
         write(p, wide(p) - m * rate * factor.to(m.dtype))
 

@@ -70,7 +70,7 @@ class TensorOptimizer(Optimizer):
         """What depends on the count of steps alone."""
 
     def update_one(self, group, p, g, prepared):
-        """One step of parameter p with the gradient g."""
+        """One step of a parameter p with gradient g; a subclass defines it."""
         raise NotImplementedError
 
     def state_of(self, p, name, make=None):

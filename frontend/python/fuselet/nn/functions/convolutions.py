@@ -73,8 +73,8 @@ def conv2d(input, weight, bias=None, stride=1, padding=0, dilation=1, groups=1):
 
 
 def conv3d(input, weight, bias=None, stride=1, padding=0, dilation=1, groups=1):
-    """Cross-correlation of input (N, C, D, H, W) or (C, D, H, W) with weight (O, C/groups, KD, KH, KW), plus bias (O): a sum of
-    conv2d over the taps of D. Arguments as for conv2d."""
+    """Cross-correlation of input (N, C, D, H, W) or (C, D, H, W) with weight (O, C/groups, KD, KH, KW), plus bias (O).
+    Arguments as for conv2d."""
     stride, dilation = _tuple(stride, 3, "conv3d", "stride"), _tuple(dilation, 3, "conv3d", "dilation")
 
     def apply(x):
@@ -83,22 +83,25 @@ def conv3d(input, weight, bias=None, stride=1, padding=0, dilation=1, groups=1):
         count = (x.size(2) - dilation[0] * (weight.size(2) - 1) - 1) // stride[0] + 1
         if count <= 0:
             raise RuntimeError(f"conv3d: weight of shape {list(weight.shape)} does not fit into input {list(input.shape)}")
-        out = None
-        for tap in range(weight.size(2)):
-            start = tap * dilation[0]
-            planes = x.slice(2, start, start + (count - 1) * stride[0] + 1, stride[0]).transpose(1, 2)
-            part = _F.conv2d(planes.flatten(0, 1), weight.select(2, tap), None, stride[1:], around, dilation[1:], groups)
-            out = part if out is None else out + part
-        out = out.unflatten(0, (x.size(0), count)).transpose(1, 2)
-        return out if bias is None else out + bias.view(-1, 1, 1, 1)
+        # The taps of D as channels beside C: (N, C, count, KD, H, W) -> (N count, C KD, H, W).
+        planes = _windows(x.narrow(2, 0, (count - 1) * stride[0] + dilation[0] * (weight.size(2) - 1) + 1), 2, weight.size(2),
+                          dilation[0], stride[0])
+        images = planes.transpose(1, 2).flatten(0, 1).flatten(1, 2)
+        out = _F.conv2d(images, weight.flatten(1, 2), bias, stride[1:], around, dilation[1:], groups)
+        return out.unflatten(0, (x.size(0), count)).transpose(1, 2)
 
     return _batched(input, 3, "conv3d", apply)
 
 
-def _transposed_size(size, kernel, stride, padding, output_padding, dilation, name):
-    if not 0 <= output_padding < stride:
-        raise RuntimeError(f"{name}: output_padding must be smaller than the stride {stride}, got {output_padding}")
-    return (size - 1) * stride - 2 * padding + dilation * (kernel - 1) + output_padding + 1
+def _transposed_sizes(input, weight, stride, padding, output_padding, dilation, name):
+    sizes = []
+    for n, k, s, p, extra, d in zip(input.shape[2:], weight.shape[2:], stride, padding, output_padding, dilation):
+        if not 0 <= extra < max(s, d):
+            raise RuntimeError(f"{name}: output_padding must be smaller than stride or dilation, got {output_padding}")
+        sizes.append((n - 1) * s - 2 * p + d * (k - 1) + extra + 1)
+    if min(sizes) <= 0:
+        raise RuntimeError(f"{name}: input of shape {list(input.shape)} gives the size {sizes}")
+    return sizes
 
 
 def conv_transpose2d(input, weight, bias=None, stride=1, padding=0, output_padding=0, groups=1, dilation=1):
@@ -111,12 +114,15 @@ def conv_transpose2d(input, weight, bias=None, stride=1, padding=0, output_paddi
         if weight.dim() != 4 or x.size(1) != weight.size(0):
             raise RuntimeError(f"conv_transpose2d: input of shape {list(x.shape)} has {x.size(1)} channels, weight of shape "
                                f"{list(weight.shape)} expects (C, O/groups, KH, KW)")
-        plane = [_transposed_size(*sizes, "conv_transpose2d") for sizes in
-                 zip(x.shape[2:], weight.shape[2:], stride, padding, output_padding, dilation)]
-        size = [x.size(0), weight.size(1) * groups, *plane]
-        if min(plane) <= 0:
-            raise RuntimeError(f"conv_transpose2d: input of shape {list(x.shape)} gives the size {size}")
-        out = _C.internal.conv2d_input_grad(x, weight, size, stride, padding, dilation, groups)
+        sizes = _transposed_sizes(x, weight, stride, padding, output_padding, dilation, "conv_transpose2d")
+        lead = [x.size(0), weight.size(1) * groups]
+        gradient = _C.internal.conv2d_input_grad
+        if all(extra < s for extra, s in zip(output_padding, stride)):
+            out = gradient(x, weight, lead + sizes, stride, padding, dilation, groups)
+        else:  # a convolution of that size would have another place more: all that there is, then cut and filled up
+            whole = [n + 2 * p - extra for n, p, extra in zip(sizes, padding, output_padding)]
+            out = gradient(x, weight, lead + whole, stride, (0, 0), dilation, groups)
+            out = pad(out, [count for p, extra in zip(reversed(padding), reversed(output_padding)) for count in (-p, extra - p)])
         return out if bias is None else out + bias.view(-1, 1, 1)
 
     return _batched(input, 2, "conv_transpose2d", apply)
@@ -132,6 +138,28 @@ def conv_transpose1d(input, weight, bias=None, stride=1, padding=0, output_paddi
                                 groups, (1, *dilation)).squeeze(2)
 
     return _batched(input, 1, "conv_transpose1d", apply)
+
+
+def conv_transpose3d(input, weight, bias=None, stride=1, padding=0, output_padding=0, groups=1, dilation=1):
+    """conv_transpose2d over three dimensions: input (N, C, D, H, W) or (C, D, H, W), weight (C, O/groups, KD, KH, KW), bias (O).
+    The taps of D are outputs beside O, added up where they fall."""
+    stride, padding, output_padding, dilation = (_tuple(v, 3, "conv_transpose3d", "a size") for v in
+                                                 (stride, padding, output_padding, dilation))
+
+    def apply(x):
+        depth = _transposed_sizes(x, weight, stride, padding, output_padding, dilation, "conv_transpose3d")[0]
+        (n, _, planes), outputs, taps = x.shape[:3], weight.size(1) * groups, weight.size(2)
+        images = conv_transpose2d(x.transpose(1, 2).flatten(0, 1), weight.flatten(1, 2), None, stride[1:], padding[1:],
+                                  output_padding[1:], groups, dilation[1:])
+        parts = images.unflatten(1, (outputs, taps)).unflatten(0, (n, planes))  # (N, D, O, KD, H', W')
+        parts = parts.permute(0, 2, 1, 3, 4, 5).flatten(2, 3)
+        at = (_F.arange(planes, device=x.device) * stride[0]).unsqueeze(1) + _F.arange(taps, device=x.device) * dilation[0]
+        whole = max((planes - 1) * stride[0] + dilation[0] * (taps - 1) + 1, padding[0] + depth)
+        out = _F.zeros([n, outputs, whole, *parts.shape[3:]], dtype=x.dtype, device=x.device).index_add(2, at.view(-1), parts)
+        out = out.narrow(2, padding[0], depth)
+        return out if bias is None else out + bias.view(-1, 1, 1, 1)
+
+    return _batched(input, 3, "conv_transpose3d", apply)
 
 
 # ---- windows as columns

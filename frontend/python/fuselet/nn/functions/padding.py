@@ -23,6 +23,9 @@ def pad(input, pad, mode="constant", value=None):
         raise ValueError(f"pad: mode {mode!r} takes no value, got {value}")
     for i in range(len(pad) // 2):
         dim, before, after = input.dim() - 1 - i, pad[2 * i], pad[2 * i + 1]
+        if mode in ("reflect", "replicate"):  # mirrored at, and copied from, entries that a negative count cuts
+            input = _copied(input, dim, before, after, mode)
+            continue
         if before < 0 or after < 0:
             start, end = max(-before, 0), input.size(dim) - max(-after, 0)
             if start > end:
@@ -46,7 +49,11 @@ def _constant(input, dim, before, after, value):
 
 def _copied(input, dim, before, after, mode):
     size = input.size(dim)
-    most = {"reflect": size - 1, "replicate": before + after if size else 0, "circular": size}[mode]
+    if size + before + after < 0:
+        raise RuntimeError(f"pad: {before} and {after} cut more than all of dimension {dim} of shape {list(input.shape)}")
+    if before == 0 and after == 0:
+        return input
+    most = {"reflect": size - 1, "replicate": max(before, after, 0) if size else 0, "circular": size}[mode]
     if max(before, after) > most:
         raise RuntimeError(f"pad: mode {mode!r} has at most {most} entries for dimension {dim} of shape {list(input.shape)}, "
                            f"got {before} and {after}")

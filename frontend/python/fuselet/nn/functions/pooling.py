@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 from ... import _C, composed
 from .convolutions import _batched, _tuple
 
@@ -9,25 +11,19 @@ _F = _C.functions
 
 
 # ---- largest elements
-def _max_pool2d(input, kernel_size, stride, padding, dilation, ceil_mode, return_indices):
-    stride = [] if stride is None else stride
-
-    def apply(x):
-        if not return_indices:
-            return _F.max_pool2d(x, kernel_size, stride, padding, dilation, ceil_mode)
-        return _F.max_pool2d_with_indices(x, kernel_size, stride, padding, dilation, ceil_mode)
-
-    if input.dim() == 3 and return_indices:
-        return tuple(part.squeeze(0) for part in apply(input.unsqueeze(0)))
-    return apply(input) if return_indices else _batched(input, 2, "max_pool2d", apply)
-
-
 def max_pool2d(input, kernel_size, stride=None, padding=0, dilation=1, ceil_mode=False, return_indices=False):
     """Largest element of each window of (N, C, H, W) or (C, H, W): (…, C, H', W') with H' = floor((H + 2 padding - dilation
     (kernel - 1) - 1) / stride) + 1, or the ceiling, where a window then still begins inside. Sizes are a number or a pair
     (height, width); stride defaults to kernel_size, and padding is at most half of it. NaN wins. return_indices: also
     the int64 places in the flattened plane. RuntimeError for other shapes or an empty result."""
-    return _max_pool2d(input, kernel_size, stride, padding, dilation, ceil_mode, return_indices)
+    stride = [] if stride is None else stride
+
+    def apply(x):
+        return _F.max_pool2d_with_indices(x, kernel_size, stride, padding, dilation, ceil_mode)
+
+    if return_indices:
+        return _with_indices(input, 2, True, "max_pool2d", apply)
+    return _batched(input, 2, "max_pool2d", lambda x: _F.max_pool2d(x, kernel_size, stride, padding, dilation, ceil_mode))
 
 
 def max_pool1d(input, kernel_size, stride=None, padding=0, dilation=1, ceil_mode=False, return_indices=False):
@@ -36,8 +32,64 @@ def max_pool1d(input, kernel_size, stride=None, padding=0, dilation=1, ceil_mode
     step = kernel if stride is None else _tuple(stride, 1, "max_pool1d", "stride")
     if input.dim() not in (2, 3):
         raise RuntimeError(f"max_pool1d: expected (N, C, L) or (C, L), got {list(input.shape)}")
-    pooled = _max_pool2d(input.unsqueeze(-2), (1, *kernel), (1, *step), (0, *padding), (1, *dilation), ceil_mode, return_indices)
+    pooled = max_pool2d(input.unsqueeze(-2), (1, *kernel), (1, *step), (0, *padding), (1, *dilation), ceil_mode, return_indices)
     return tuple(part.squeeze(-2) for part in pooled) if return_indices else pooled.squeeze(-2)
+
+
+def max_pool3d(input, kernel_size, stride=None, padding=0, dilation=1, ceil_mode=False, return_indices=False):
+    """max_pool2d over three dimensions, plane by plane and then across planes: (N, C, D, H, W) or (C, D, H, W)."""
+    kernel, padding, dilation = (_tuple(v, 3, "max_pool3d", "a size") for v in (kernel_size, padding, dilation))
+    step = kernel if stride is None or stride in ([], ()) else _tuple(stride, 3, "max_pool3d", "stride")
+
+    def apply(x):
+        n, depth, area = x.size(0), x.size(2), x.size(3) * x.size(4)
+        planes = _F.max_pool2d_with_indices(x.transpose(1, 2).flatten(0, 1), kernel[1:], step[1:], padding[1:], dilation[1:], ceil_mode)
+        reach = dilation[0] * (kernel[0] - 1) + 1
+        count = _counted_windows(depth, reach, step[0], padding[0], ceil_mode, "max_pool3d")
+        places = (_F.arange(count, device=x.device) * step[0] - padding[0]).unsqueeze(1) + _F.arange(kernel[0], device=x.device) * dilation[0]
+        inside = _F.logical_and(places >= 0, places < depth).view(count, kernel[0], 1, 1)
+        places = places.clamp(0, depth - 1)
+        values, at = (part.unflatten(0, (n, depth)).transpose(1, 2).index_select(2, places.view(-1)).unflatten(2, (count, kernel[0]))
+                      for part in planes)
+        at = at + (places * area).view(count, kernel[0], 1, 1)
+        best = _F.where(inside, values.detach(), -math.inf).argmax(3, True)
+        return values.gather(3, best).squeeze(3), at.gather(3, best).squeeze(3)
+
+    return _with_indices(input, 3, return_indices, "max_pool3d", apply)
+
+
+def _max_unpool(input, indices, n, kernel_size, stride, padding, output_size, name):
+    kernel, padding = _tuple(kernel_size, n, name, "kernel_size"), _tuple(padding, n, name, "padding")
+    step = kernel if stride is None or stride in ([], ()) else _tuple(stride, n, name, "stride")
+    sizes = [(size - 1) * s - 2 * p + k for size, s, p, k in zip(input.shape[-n:], step, padding, kernel)]
+    if output_size is not None:
+        sizes = list(output_size)[-n:]
+    if tuple(indices.shape) != tuple(input.shape) or input.dim() not in (n + 1, n + 2):
+        raise RuntimeError(f"{name}: expected input and indices (N, C, …) of one shape, got {list(input.shape)} and {list(indices.shape)}")
+    lead = list(input.shape[:-n])
+    flat = _F.zeros(lead + [math.prod(sizes)], dtype=input.dtype, device=input.device)
+    places, values = indices.flatten(-n), input.flatten(-n)
+    out = _F.scatter(flat, -1, places, values.detach())
+    if values.requires_grad:
+        # Where windows overlap, equal values share a place: each of them has its whole gradient.
+        out = _F.scatter_add(out, -1, places, values - values.detach())
+    return out.view(lead + sizes)
+
+
+def max_unpool1d(input, indices, kernel_size, stride=None, padding=0, output_size=None):
+    """max_unpool2d over one dimension."""
+    return _max_unpool(input, indices, 1, kernel_size, stride, padding, output_size, "max_unpool1d")
+
+
+def max_unpool2d(input, indices, kernel_size, stride=None, padding=0, output_size=None):
+    """The values of max_pool2d at the places that it gives, 0 elsewhere: sizes (in - 1) stride - 2 padding + kernel, or
+    output_size."""
+    return _max_unpool(input, indices, 2, kernel_size, stride, padding, output_size, "max_unpool2d")
+
+
+def max_unpool3d(input, indices, kernel_size, stride=None, padding=0, output_size=None):
+    """max_unpool2d over three dimensions."""
+    return _max_unpool(input, indices, 3, kernel_size, stride, padding, output_size, "max_unpool3d")
 
 
 # ---- means
@@ -64,9 +116,9 @@ def _sum_windows(x, dim, starts, ends, most):
 
 def _avg_pool(input, n, kernel_size, stride, padding, ceil_mode, count_include_pad, divisor_override, name):
     kernel, padding = _tuple(kernel_size, n, name, "kernel_size"), _tuple(padding, n, name, "padding")
-    stride = kernel if stride is None or stride == [] else _tuple(stride, n, name, "stride")
-    if divisor_override is not None and divisor_override <= 0:
-        raise RuntimeError(f"{name}: the divisor must be positive, got {divisor_override}")
+    stride = kernel if stride is None or stride in ([], ()) else _tuple(stride, n, name, "stride")
+    if divisor_override == 0:
+        raise RuntimeError(f"{name}: the divisor must not be 0")
 
     def apply(x):
         sizes = x.shape[2:]
@@ -148,33 +200,48 @@ def adaptive_avg_pool2d(input, output_size):
     return _adaptive_avg_pool(input, 2, output_size, "adaptive_avg_pool2d")
 
 
-def adaptive_max_pool2d(input, output_size, return_indices=False):
-    """The largest elements of the windows of adaptive_avg_pool2d; return_indices: also their places in the flattened plane."""
+def adaptive_avg_pool3d(input, output_size):
+    """adaptive_avg_pool2d over three dimensions: (N, C, D, H, W) or (C, D, H, W)."""
+    return _adaptive_avg_pool(input, 3, output_size, "adaptive_avg_pool3d")
 
+
+def _adaptive_max_pool(input, n, output_size, return_indices, name):
     def apply(x):
-        height, width = x.shape[2:]
-        (top, bottom, rows), (left, right, columns) = (_shares(size, count, x.device) for size, count in zip(
-            (height, width), _sizes_of(output_size, (height, width), "adaptive_max_pool2d")))
-        # A window's last entry again instead of what lies beyond it.
-        down = _F.minimum(top.unsqueeze(1) + _F.arange(rows, device=x.device), bottom.unsqueeze(1) - 1)
-        across = _F.minimum(left.unsqueeze(1) + _F.arange(columns, device=x.device), right.unsqueeze(1) - 1)
-        places = (down * width).unsqueeze(1).unsqueeze(3) + across.unsqueeze(1)  # (OH, OW, rows, columns)
-        places = places.flatten(2)
+        flat = None
+        for axis, (size, count) in enumerate(zip(x.shape[2:], _sizes_of(output_size, x.shape[2:], name))):
+            starts, ends, most = _shares(size, count, x.device)
+            # A window's last entry again instead of what lies beyond it.
+            at = _F.minimum(starts.unsqueeze(1) + _F.arange(most, device=x.device), ends.unsqueeze(1) - 1)
+            at = at.view([count if d == axis else most if d == n + axis else 1 for d in range(2 * n)])
+            flat = at if flat is None else flat * size + at
+        places = flat.flatten(n)  # (outputs…, entries of a window)
         windows = x.flatten(2).index_select(2, places.view(-1)).unflatten(2, list(places.shape))
         best = windows.detach().argmax(-1, True)
-        at = places.expand(windows.shape).gather(-1, best).squeeze(-1)
-        return windows.gather(-1, best).squeeze(-1), at
+        return windows.gather(-1, best).squeeze(-1), places.expand(windows.shape).gather(-1, best).squeeze(-1)
 
-    if input.dim() not in (3, 4):
-        raise RuntimeError(f"adaptive_max_pool2d: expected (N, C, H, W) or (C, H, W), got {list(input.shape)}")
-    values, at = apply(input if input.dim() == 4 else input.unsqueeze(0))
-    if input.dim() == 3:
+    return _with_indices(input, n, return_indices, name, apply)
+
+
+def _with_indices(input, n, return_indices, name, apply):
+    """apply(input), which gives values and places of (N, C, …), also for one (C, …)."""
+    if input.dim() not in (n + 1, n + 2):
+        raise RuntimeError(f"{name}: expected input of {n + 1} or {n + 2} dimensions, got shape {list(input.shape)}")
+    values, at = apply(input if input.dim() == n + 2 else input.unsqueeze(0))
+    if input.dim() == n + 1:
         values, at = values.squeeze(0), at.squeeze(0)
     return (values, at) if return_indices else values
 
 
+def adaptive_max_pool2d(input, output_size, return_indices=False):
+    """The largest elements of the windows of adaptive_avg_pool2d; return_indices: also their places in the flattened plane."""
+    return _adaptive_max_pool(input, 2, output_size, return_indices, "adaptive_max_pool2d")
+
+
+def adaptive_max_pool3d(input, output_size, return_indices=False):
+    """adaptive_max_pool2d over three dimensions: (N, C, D, H, W) or (C, D, H, W)."""
+    return _adaptive_max_pool(input, 3, output_size, return_indices, "adaptive_max_pool3d")
+
+
 def adaptive_max_pool1d(input, output_size, return_indices=False):
     """adaptive_max_pool2d over one dimension: (N, C, L) or (C, L) -> (…, C, output_size)."""
-    size = _tuple(output_size, 1, "adaptive_max_pool1d", "output_size")
-    values, at = adaptive_max_pool2d(input.unsqueeze(-2), (1, *size), True)
-    return (values.squeeze(-2), at.squeeze(-2)) if return_indices else values.squeeze(-2)
+    return _adaptive_max_pool(input, 1, output_size, return_indices, "adaptive_max_pool1d")

@@ -1,10 +1,11 @@
-"""Images in other sizes: interpolation, pixel shuffles, sampling at a grid of places."""
+"""Images in other sizes: interpolation and pixel shuffles."""
 
 from __future__ import annotations
 
 import math
 
 from ... import _C, composed
+from .pooling import _adaptive_avg_pool
 
 _F = _C.functions
 
@@ -14,12 +15,12 @@ def interpolate(input, size=None, scale_factor=None, mode="nearest", align_corne
                 antialias=False):
     """input (N, C, spatial…) in another spatial size: `size`, or floor(sizes × scale_factor).
 
-    mode 'nearest', 'nearest-exact' and 'area' (adaptive_avg_pool) for one to two dimensions, 'linear' for one, 'bilinear' and
-    'bicubic' (Keys 1981, a = -0.75) for two, 'nearest' and 'trilinear' for three. Output i takes place (i + 0.5) / scale -
+    mode 'nearest', 'nearest-exact' and 'area' (adaptive_avg_pool) for one to three dimensions, 'linear' for one, 'bilinear' and
+    'bicubic' (Keys 1981, a = -0.75) for two, 'trilinear' for three. Output i takes place (i + 0.5) / scale -
     0.5, or with align_corners i (in - 1) / (out - 1). The scale is scale_factor where it was given, unless
     recompute_scale_factor, else out / in. 16-bit numbers are weighed in float32."""
     spatial = input.dim() - 2
-    ranks = {"nearest": (1, 2, 3), "nearest-exact": (1, 2, 3), "area": (1, 2), "linear": (1,), "bilinear": (2,),
+    ranks = {"nearest": (1, 2, 3), "nearest-exact": (1, 2, 3), "area": (1, 2, 3), "linear": (1,), "bilinear": (2,),
              "trilinear": (3,), "bicubic": (2,)}
     if mode not in ranks or spatial not in ranks[mode]:
         raise NotImplementedError(f"interpolate: mode {mode!r} for input of shape {list(input.shape)}")
@@ -33,9 +34,7 @@ def interpolate(input, size=None, scale_factor=None, mode="nearest", align_corne
     if recompute_scale_factor:
         scales = [None] * spatial
     if mode == "area":
-        from .pooling import adaptive_avg_pool1d, adaptive_avg_pool2d
-
-        return (adaptive_avg_pool1d if spatial == 1 else adaptive_avg_pool2d)(input, sizes)
+        return _adaptive_avg_pool(input, spatial, sizes, "interpolate")
     if mode.startswith("nearest"):
         for dim, (out, scale) in enumerate(zip(sizes, scales), 2):
             input = input.index_select(dim, _nearest(input.size(dim), out, scale, mode == "nearest-exact", input.device))
@@ -118,22 +117,34 @@ def upsample(input, size=None, scale_factor=None, mode="nearest", align_corners=
     return interpolate(input, size, scale_factor, mode, align_corners)
 
 
+def upsample_nearest(input, size=None, scale_factor=None):
+    """interpolate() of mode 'nearest'."""
+    return interpolate(input, size, scale_factor)
+
+
+def upsample_bilinear(input, size=None, scale_factor=None):
+    """interpolate() of mode 'bilinear' with align_corners."""
+    return interpolate(input, size, scale_factor, "bilinear", True)
+
+
 # ---- pixel shuffles
 def pixel_shuffle(input, upscale_factor):
     """(…, C r², H, W) -> (…, C, H r, W r): channels dealt out over blocks of r × r (Shi et al. 2016)."""
     r, (channels, height, width) = upscale_factor, input.shape[-3:]
+    many = math.prod(input.shape[:-3])
     if channels % (r * r):
         raise RuntimeError(f"pixel_shuffle: {channels} channels do not divide by {r * r}")
-    x = input.reshape(-1, channels // (r * r), r, r, height, width).permute(0, 1, 4, 2, 5, 3)
+    x = input.reshape(many, channels // (r * r), r, r, height, width).permute(0, 1, 4, 2, 5, 3)
     return x.reshape(list(input.shape[:-3]) + [channels // (r * r), height * r, width * r])
 
 
 def pixel_unshuffle(input, downscale_factor):
     """(…, C, H r, W r) -> (…, C r², H, W): the inverse of pixel_shuffle."""
     r, (channels, height, width) = downscale_factor, input.shape[-3:]
+    many = math.prod(input.shape[:-3])
     if height % r or width % r:
         raise RuntimeError(f"pixel_unshuffle: {height} by {width} does not divide by {r}")
-    x = input.reshape(-1, channels, height // r, r, width // r, r).permute(0, 1, 3, 5, 2, 4)
+    x = input.reshape(many, channels, height // r, r, width // r, r).permute(0, 1, 3, 5, 2, 4)
     return x.reshape(list(input.shape[:-3]) + [channels * r * r, height // r, width // r])
 
 
@@ -143,72 +154,3 @@ def channel_shuffle(input, groups):
     if shape[1] % groups:
         raise RuntimeError(f"channel_shuffle: {shape[1]} channels do not fall into {groups} groups")
     return input.reshape([shape[0], groups, shape[1] // groups] + shape[2:]).transpose(1, 2).reshape(shape)
-
-
-# ---- sampling at places
-def affine_grid(theta, size, align_corners=False):
-    """theta (N, 2, 3) and a size (N, C, H, W) -> (N, H, W, 2): theta @ (x, y, 1) for the places of a plane in [-1, 1]²."""
-    n, _, height, width = size
-    if tuple(theta.shape) != (n, 2, 3):
-        raise RuntimeError(f"affine_grid: expected theta of shape {[n, 2, 3]}, got {list(theta.shape)}")
-
-    def line(count):
-        at = _F.arange(count, dtype=theta.dtype, device=theta.device)
-        if align_corners:
-            return at * (2 / (count - 1)) - 1 if count > 1 else at
-        return (2 * at + 1) / count - 1
-
-    x, y = line(width).view(1, width).expand(height, width), line(height).view(height, 1).expand(height, width)
-    places = _F.stack([x, y, _F.ones([height, width], dtype=theta.dtype, device=theta.device)], -1)
-    return _F.matmul(places.view(1, height * width, 3), theta.transpose(1, 2)).view(n, height, width, 2)
-
-
-def grid_sample(input, grid, mode="bilinear", padding_mode="zeros", align_corners=None):
-    """input (N, C, H, W) at the places (x, y) of grid (N, OH, OW, 2), where -1 and 1 are the edges of the plane (with
-    align_corners the centres of its outer elements): (N, C, OH, OW).
-
-    mode 'bilinear' or 'nearest'; padding_mode 'zeros', 'border' or 'reflection' says what lies outside."""
-    if mode not in ("bilinear", "nearest") or padding_mode not in ("zeros", "border", "reflection"):
-        raise NotImplementedError(f"grid_sample: mode {mode!r} and padding_mode {padding_mode!r}")
-    if input.dim() != 4 or grid.dim() != 4 or grid.size(3) != 2 or grid.size(0) != input.size(0):
-        raise RuntimeError(f"grid_sample: expected (N, C, H, W) and (N, OH, OW, 2), got {list(input.shape)} and {list(grid.shape)}")
-    height, width = input.shape[2:]
-    x = _inside(_unscaled(grid.select(-1, 0), width, align_corners), width, padding_mode, align_corners)
-    y = _inside(_unscaled(grid.select(-1, 1), height, align_corners), height, padding_mode, align_corners)
-    if mode == "nearest":
-        return _picked(input, y.detach().round(), x.detach().round())
-    left, top = x.detach().floor(), y.detach().floor()
-    right_part, bottom_part = x - left, y - top
-    out = None
-    for row, row_weight in ((top, 1 - bottom_part), (top + 1, bottom_part)):
-        for column, column_weight in ((left, 1 - right_part), (left + 1, right_part)):
-            part = _picked(input, row, column) * (row_weight * column_weight).unsqueeze(1)
-            out = part if out is None else out + part
-    return out
-
-
-def _unscaled(at, size, align_corners):
-    return (at + 1) * ((size - 1) / 2) if align_corners else ((at + 1) * size - 1) / 2
-
-
-def _inside(at, size, padding_mode, align_corners):
-    if padding_mode == "reflection":
-        low, span = (0.0, size - 1.0) if align_corners else (-0.5, float(size))
-        if span == 0:
-            return at * 0
-        # The distance from the lower edge, folded at both edges.
-        away = (at - low).abs()
-        turns = (away.detach() / span).floor()
-        rest = away - turns * span
-        odd = turns - 2 * (turns * 0.5).floor() == 1
-        at = _F.where(odd, span - rest, rest) + low
-    return at if padding_mode == "zeros" else at.clamp(0, size - 1)
-
-
-def _picked(input, row, column):
-    """input's elements at whole rows and columns (N, OH, OW), 0 outside: (N, C, OH, OW)."""
-    n, channels, height, width = input.shape
-    inside = _F.logical_and(_F.logical_and(row >= 0, row < height), _F.logical_and(column >= 0, column < width))
-    places = row.clamp(0, height - 1).to(_C.int64) * width + column.clamp(0, width - 1).to(_C.int64)
-    picked = input.flatten(2).gather(2, places.view(n, 1, -1).expand(n, channels, places.size(1) * places.size(2)))
-    return _F.where(inside.unsqueeze(1), picked.view(n, channels, *places.shape[1:]), 0)

@@ -25,7 +25,7 @@ class ReduceLROnPlateau(LRScheduler):
         self._last_lr = self._rates()
 
     def is_better(self, value, best):
-        """Whether a metric is better than the best by more than the threshold."""
+        """Whether a value improves on the best one by more than the threshold."""
         margin = self.threshold * (best if self.threshold_mode == "rel" and math.isfinite(best) else 1.0)
         if not math.isfinite(best):
             margin = 0.0
@@ -33,7 +33,6 @@ class ReduceLROnPlateau(LRScheduler):
 
     @property
     def in_cooldown(self):
-        """Whether calls are not counted for a while."""
         return self.cooldown_counter > 0
 
     def step(self, metrics, epoch=None):

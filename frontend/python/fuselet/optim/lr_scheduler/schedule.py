@@ -22,7 +22,7 @@ class LRScheduler:
         self.step()
 
     def get_lr(self):
-        """The rates for self.last_epoch, one a group; every schedule writes this."""
+        """The groups' next rates, from the present ones; a subclass defines it."""
         raise NotImplementedError(f"{type(self).__name__} has no get_lr()")
 
     def _rates(self):
