@@ -56,7 +56,8 @@ if(TARGET test_backends)
   set_tests_properties(gpu PROPERTIES LABELS gpu TIMEOUT 600 SKIP_REGULAR_EXPRESSION "skipped: ")
   if(TARGET fuselet_cuda_sim)
     add_test(NAME sim COMMAND test_backends --test-case=gpu*)
-    set_tests_properties(sim PROPERTIES LABELS sim TIMEOUT 900 ENVIRONMENT FUSELET_CUDA=sim)
+    set_tests_properties(sim PROPERTIES LABELS sim TIMEOUT 900
+      ENVIRONMENT "FUSELET_CUDA=sim;FUSELET_SIM_NVRTC=1")
   endif()
 endif()
 

@@ -7,6 +7,7 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parent.parent
 sys.path[:0] = [str(ROOT / "docs"), str(ROOT / "frontend/python")]
 
+from pages import public_names  # noqa: E402
 from pages.plain_text import to_rst  # noqa: E402
 
 project = "fuselet"
@@ -41,6 +42,11 @@ def without_bindings(app, what, name, obj, options, signature, returns):
     return signature and known(signature), returns and known(returns)
 
 
+def shown_bases(app, name, obj, options, bases):
+    bases[:] = [base for base in bases if public_names.is_shown(base)]
+
+
 def setup(app):
+    app.connect("autodoc-process-bases", shown_bases)
     app.connect("autodoc-process-docstring", plain)
     app.connect("autodoc-process-signature", without_bindings)

@@ -121,7 +121,7 @@ void scan(const Call& call, Combination by) {
 void scan_sum(const Call& call) { scan(call, {"add", "core/formulas/arithmetic.h", "Value(0)"}); }
 void scan_product(const Call& call) { scan(call, {"mul", "core/formulas/arithmetic.h", "Value(1)"}); }
 void scan_logaddexp(const Call& call) {
-  scan(call, {"logaddexp", "core/ops/derived_formulas.h", "Value(-__builtin_inf())"});
+  scan(call, {"logaddexp", "core/ops/derived_formulas.h", "Value(formula::from_bits<float>(0xff800000u))"});
 }
 
 }  // namespace fuselet::cuda

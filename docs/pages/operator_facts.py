@@ -42,7 +42,9 @@ def dtypes(row):
         return None
     rule = row.get("promotion", "same")
     text = PROMOTION[rule] if operands(row) > 1 else PROMOTION_OF_ONE.get(rule, PROMOTION[rule])
-    if "compute" in row.fields:
+    if row.integers_only:
+        text += " Integers and bools alone."
+    elif "compute" in row.fields:
         text += f" Calculated in {', '.join(f'`{t}`' for t in row.get('compute').split())}."
     return text
 
@@ -101,10 +103,10 @@ def derivative(row):
         return "Follows from the operators that it consists of.", []
     if vjp is None:
         return "None: gradients end here.", []
-    if row.pointwise:
-        return "", [(name, formula(text)) for name, text in vjp.items()]
     if vjp == "decompose":
         return "Follows from differentiating its decomposition.", []
+    if row.pointwise:
+        return "", [(name, formula(text)) for name, text in vjp.items()]
     read = sorted({n for names in vjp.values() for n in names}) if isinstance(vjp, dict) else vjp
     wanted = f" For {', '.join(f'`{name}`' for name in vjp)}." if isinstance(vjp, dict) else ""
     if not read:

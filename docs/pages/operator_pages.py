@@ -1,15 +1,17 @@
 """The operator reference: a page a family and an index, from the table that also generates the C++ and the bindings."""
 
+from pathlib import PurePosixPath
+
 from generator import cpp_api
 from generator.python_stubs import parameter, result
 from pages import operator_facts as facts
 from pages.plain_text import inline, to_rst
 
-# kind -> (page, title); a pointwise row with a bool result stands with the comparisons.
+# kind -> (page, title). Pointwise rows have a page a file of the table, those with a bool result stand with the comparisons.
 FAMILIES = {
-    "pointwise": ("pointwise", "Pointwise"),
     "comparison": ("comparisons", "Comparisons and logic"),
     "reduction": ("reductions", "Reductions"),
+    "scan": ("scans", "Scans"),
     "view": ("views", "Views"),
     "factory": ("making", "Making tensors"),
     "random": ("random", "Random numbers"),
@@ -32,8 +34,25 @@ appear in graphs, on the tape and inside other operators.
 """
 
 
-def family_of(row):
-    return "comparison" if row.pointwise and row.get("promotion") == "bool" else row.kind
+def families(rows, sources):
+    """[(page, title, rows)] of those that have any; in a page what users call comes first."""
+    members = {}
+    for row in rows:
+        members.setdefault(family_of(row, sources), []).append(row)
+    files = sorted(key for key in members if key not in FAMILIES)  # and a kind that is new
+    titled = [(key, key.replace("_", ": ", 1).capitalize()) for key in files]
+    for key, (page, title) in [*((key, (key, title)) for key, title in titled), *FAMILIES.items()]:
+        if key in members:
+            yield page, title, sorted(members[key], key=lambda row: (is_internal(row), row.name))
+
+
+def family_of(row, sources):
+    """A kind, or for pointwise rows the name of the table's file."""
+    if not row.pointwise:
+        return row.kind
+    if row.get("promotion") == "bool":
+        return "comparison"
+    return PurePosixPath(sources.table_line(row.name, "core/ops/*.toml").split(":")[0]).stem
 
 
 def is_internal(row):
@@ -99,6 +118,8 @@ def entry(row, sources):
     if python:
         out += code(python, "text")
     out += code(cpp, "cpp")
+    if row.aliases:
+        out += field("Also named", [", ".join(f"``{alias}``" for alias in row.aliases)])
     out += field("Returns", [inline(facts.results(row))])
     if facts.dtypes(row):
         out += field("Dtypes", [inline(facts.dtypes(row))])
@@ -136,10 +157,7 @@ def pages(rows, sources):
     """{path: text}"""
     found, index = {}, [INTRODUCTION]
     toc = [".. toctree::", "   :hidden:", ""]
-    for family, (page, title) in FAMILIES.items():
-        members = sorted((r for r in rows if family_of(r) == family), key=lambda r: (is_internal(r), r.name))
-        if not members:
-            continue
+    for page, title, members in families(rows, sources):
         toc.append(f"   {page}")
         text = heading(title, "=") + table(members)
         for row in members:

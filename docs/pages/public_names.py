@@ -7,6 +7,7 @@ defines it or hands it on. The reference and the test of docstrings go by this l
 
 import __future__
 import ast
+import functools
 import importlib
 import inspect
 import re
@@ -75,7 +76,8 @@ def handed_on(module):
 
 
 def members(owner):
-    """(name, value) of the public methods and properties that a class defines itself or takes from a private class."""
+    """(name, value) of the public methods and properties that a class defines itself or takes from a class that users
+    do not see."""
     found = {}
     for cls in reversed(owner.__mro__):
         if cls is owner or (cls.__module__.split(".")[0] == PACKAGE and is_private(cls)):
@@ -97,8 +99,20 @@ def needs_doc(owner, name, value):
     return inspect.isroutine(value) and not known and not text_of(getattr(owner, name))
 
 
+@functools.cache
+def public_classes():
+    return {value for module in modules() for name in names(module)
+            if inspect.isclass(value := getattr(importlib.import_module(module), name))}
+
+
 def is_private(cls):
-    return cls.__name__.startswith("_") or cls.__module__.startswith(f"{PACKAGE}._C") or cls.__name__ == "TensorBase"
+    return cls not in public_classes()
+
+
+def is_shown(base):
+    """Whether a class is worth naming as another's base."""
+    return base is not object and (base.__module__.split(".")[0] != PACKAGE or not is_private(base)) and \
+        "pybind11" not in base.__name__
 
 
 def is_member(value):

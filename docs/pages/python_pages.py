@@ -35,20 +35,20 @@ def from_row(directive, name, row, args, returns, doc):
 
 
 def function(module_name, name, value, rows):
-    row = rows.get(getattr(value, "__name__", ""))
-    operators = importlib.import_module("fuselet")._C.functions
-    if row and getattr(operators, row.name, None) is value:
+    kind = getattr(value, "__name__", "")
+    row = rows.get(kind)
+    if row and getattr(importlib.import_module("fuselet")._C.functions, kind, None) is value:
         return from_row("function", name, row, row.args, result(row), row.doc)
     return [f".. autofunction:: {module_name}.{name}", ""]
 
 
 def member(class_name, owner, name, value, rows):
     """One method or property of a class."""
-    base = importlib.import_module("fuselet")._C.TensorBase
-    kind = value.__name__ if inspect.ismethoddescriptor(value) and hasattr(value, "__name__") else ""
-    if class_name == TENSOR and kind and getattr(owner, name) is getattr(base, kind, None):
+    extension = importlib.import_module("fuselet")._C
+    kind = getattr(value, "__name__", "")
+    if class_name == TENSOR and kind and value in (vars(extension.TensorBase).get(kind), getattr(extension.functions, kind, None)):
         row, in_place = rows.get(kind), rows.get(kind.removesuffix("_"))
-        if row and row.get("method"):
+        if row and not name.endswith("_"):
             return from_row("method", name, row, row.args[1:], result(row), row.doc)
         if kind.endswith("_") and in_place and in_place.in_place:
             doc = f"{in_place.name}(), written into self, which is returned."
@@ -62,7 +62,8 @@ def class_(module_name, name, value, rows, places):
     full = f"{module_name}.{name}"
     if places.setdefault(value, full) != full:
         return [f".. py:data:: {full}", "", f"   :py:class:`{places[value]}`.", ""]
-    out = [f".. autoclass:: {full}", "   :show-inheritance:", ""]
+    inherits = any(public_names.is_shown(base) for base in value.__bases__)
+    out = [f".. autoclass:: {full}", *(["   :show-inheritance:"] if inherits else []), ""]
     held = public_names.members(value)
     bare = [f"``{n}``" for n, v in held if not v.__doc__ and not inspect.isroutine(v)]
     if bare:
@@ -124,7 +125,7 @@ def index(module_names):
 
 def pages(rows):
     """{path: text}"""
-    by_name, places = {row.name: row for row in rows}, {}
+    by_name, places = {name: row for row in rows for name in (row.name, *row.aliases)}, {}
     found = public_names.modules()
     return {"python/index.rst": index([found[0], TENSOR, *found[1:]]), f"python/{TENSOR}.rst": tensor_page(by_name),
             **{f"python/{name}.rst": page(name, by_name, places) for name in found}}

@@ -39,6 +39,9 @@ def statements(text):
     body = re.fullmatch(r"\[&\]\s*\{(.*)\}\(\)", text.strip(), re.DOTALL)
     if not body:
         return [text]
+    # A loop or a condition is shown as it stands.
+    if re.search(r"\b(for|if|while) \(", body[1]):
+        return ["{" + body[1] + "}"]
     out = []
     for step in filter(None, (s.strip() for s in body[1].split(";"))):
         out.append(re.sub(r"^(double|const double|auto|int64_t|bool)\s+", "", step.removeprefix("return ").strip()))

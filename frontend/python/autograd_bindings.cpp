@@ -134,7 +134,7 @@ Tensor detached(const Tensor& t) {
 void add_autograd(py::module_& m) {
   py::class_<NodeHandle>(m, "Node", "A node of the backward tape.")
       .def(
-          "name", [](const NodeHandle& n) { return n.node->name(); }, "The operator's name, with \"Backward\".")
+          "name", [](const NodeHandle& n) { return n.node->name(); }, "The operator's name.")
       .def_property_readonly(
           "line", [](const NodeHandle& n) { return n.node->line; }, "Where the forward call stands.")
       .def_property_readonly(

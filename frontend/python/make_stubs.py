@@ -122,7 +122,7 @@ OPERATORS = ["add", "radd", "iadd", "sub", "rsub", "isub", "mul", "rmul", "imul"
              "rfloordiv", "ifloordiv", "mod", "rmod", "imod", "pow", "rpow", "and", "or", "xor", "lshift", "rshift", "lt", "le", "gt", "ge"]
 
 # Modules whose functions the package exports, beside composed.py.
-COMPOSED = ("shaping", "diagonals", "selecting", "ordering", "contracting", "einsum", "reductions")
+COMPOSED = ("shaping", "joining", "diagonals", "selecting", "ordering", "contracting", "einsum", "reductions")
 
 
 def parameters(function):

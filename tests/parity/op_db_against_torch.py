@@ -34,6 +34,8 @@ ELSEWHERE = ("fft.", "sparse.", "masked.", "_refs.", "jiterator", "ops.aten", "s
 
 # op_db calls these with the differentiable operand first.
 REORDERED = {"where": lambda x, condition, other: fl.where(condition, x, other),
+             "einsum": lambda operands, equation: fl.einsum(equation, *operands),
+             "zero_": lambda x: x.clone().zero_(),
              "nn.functional.embedding": lambda weight, i, **kw: fl.nn.functional.embedding(i, weight, **kw)}
 
 

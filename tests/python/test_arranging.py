@@ -81,3 +81,13 @@ def test_triangle_indices_and_products():
         (1,), (1, 3), (1, 3, 1)]
     assert fl.repeat_interleave(fl.tensor([2, 0, 3])).tolist() == [0, 0, 2, 2, 2]
     assert fl.tensor([[1, 2], [3, 4]]).repeat_interleave(fl.tensor([1, 2]), 0).tolist() == [[1, 2], [3, 4], [3, 4]]
+
+
+def test_linalg_products_and_diagonals():
+    x, y = fl.tensor([[1.0, 2.0, 3.0], [0.0, 1.0, 0.0]]), fl.tensor([4.0, 5.0, 6.0])
+    assert fl.linalg.vecdot(x, y).tolist() == [32, 5] and fl.linalg.cross(x, y).tolist() == [[-3, 6, -3], [6, 0, -4]]
+    assert fl.linalg.vander(y[:2], 3).tolist() == [[1, 4, 16], [1, 5, 25]]
+    assert fl.linalg.diagonal(fl.arange(8).view(2, 2, 2)).tolist() == [[0, 3], [4, 7]]
+    assert fl.linalg.multi_dot([y, x.T, x, y]).item() == 32**2 + 5**2
+    with pytest.raises(RuntimeError, match="multi_dot"):
+        fl.linalg.multi_dot([x])

@@ -31,6 +31,30 @@ Architecture architecture_of(int device) {
   return choose_architecture(nvrtc(), p.major, p.minor);
 }
 
+// With FUSELET_SIM_NVRTC=1, sources for the simulated device must pass the compiler that GPUs have as well, where this
+// machine has it: for its oldest and newest architecture that the tests know.
+bool checks_with_nvrtc() {
+  static const bool checks = [] {
+    const char* const wanted = std::getenv("FUSELET_SIM_NVRTC");
+    if (!wanted || std::string(wanted) != "1") return false;
+    try {
+      return &nvrtc_library() != &nvrtc();
+    } catch (const Error&) {
+      return false;
+    }
+  }();
+  return checks;
+}
+CompiledSource compile_and_check(const std::string& source, const Architecture& architecture) {
+  CompiledSource compiled = compile_source(nvrtc(), source, architecture);
+  if (!checks_with_nvrtc()) return compiled;
+  for (const char* name : {"sm_80", "sm_90"}) {
+    CompiledSource checked = compile_source(nvrtc_library(), source, {name, false});
+    if (checked.image.empty()) return checked;
+  }
+  return compiled;
+}
+
 BuiltModule build_one(const fuselet::jit::CacheKey& key, const std::string& source, const Architecture& architecture,
                       int device) {
   make_current(device);
@@ -40,7 +64,7 @@ BuiltModule build_one(const fuselet::jit::CacheKey& key, const std::string& sour
     built.origin = KernelOrigin::DiskCache;
     if (built.module) return built;
   }
-  const CompiledSource compiled = compile_source(nvrtc(), source, architecture);
+  const CompiledSource compiled = compile_and_check(source, architecture);
   built.origin = KernelOrigin::Compiled;
   built.milliseconds = compiled.milliseconds;
   if (compiled.image.empty()) {

@@ -14,6 +14,7 @@ for _name in dir(_C.functions):
         globals()[_name] = getattr(_C.functions, _name)
 from .composed import *  # noqa: F403
 from .shaping import *  # noqa: F403
+from .joining import *  # noqa: F403
 from .diagonals import *  # noqa: F403
 from .selecting import *  # noqa: F403
 from .ordering import *  # noqa: F403

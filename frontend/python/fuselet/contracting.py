@@ -8,7 +8,8 @@ from . import _C
 from .composed import _wrap_dim
 from .chained_product import _check_rank, multi_dot
 from .einsum import einsum
-from .shaping import _numbers, broadcast_tensors, unbind
+from .joining import unbind
+from .shaping import _numbers, broadcast_tensors
 
 _F = _C.functions
 

@@ -1,10 +1,11 @@
-"""Norms of vectors and matrices. What takes a decomposition of the matrix (the 2- and the nuclear norm) is not here."""
+"""Norms of vectors and matrices, products of matrices. What takes a decomposition of the matrix (the 2- and the nuclear norm) is not here."""
 
 from __future__ import annotations
 
 import math
 
-from . import _C
+from . import _C, contracting, diagonals
+from .chained_product import multi_dot  # noqa: F401
 from .composed import _narrow, _reduce_arguments, _wide, _wrap_dim
 from .reductions import _norm
 
@@ -47,3 +48,26 @@ def norm(A, ord=None, dim=None, keepdim=False, *, dtype=None):
     if len(dims) == 1 or (not dims and A.dim() == 1):
         return vector_norm(A, ord, dim, keepdim, dtype=dtype)
     raise RuntimeError(f"linalg.norm: with ord, expected one or two dimensions, got shape {list(A.shape)} and dim {dim}")
+
+
+# ---- products and diagonals
+def diagonal(A, *, offset=0, dim1=-2, dim2=-1):
+    """fuselet.diagonal() of the last two dimensions."""
+    return diagonals.diagonal(A, offset, dim1, dim2)
+
+
+def cross(input, other, *, dim=-1):
+    """The vector product of vectors of three numbers along dim."""
+    return contracting.cross(input, other, dim)
+
+
+def vecdot(x, y, *, dim=-1):
+    """Sums of products along dim; the shapes broadcast."""
+    return (x * y).sum(dim)
+
+
+def vander(x, N=None):
+    """(…, n) -> (…, n, N): the powers 0 … N - 1 of each element, N being n by default."""
+    x = x.reshape(1) if x.dim() == 0 else x
+    count = x.size(-1) if N is None else N
+    return x.unsqueeze(-1) ** _F.arange(count, device=x.device)

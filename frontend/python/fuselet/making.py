@@ -195,7 +195,8 @@ def eye(n, m=None, *, dtype=None, device=None, requires_grad=False):
 
 
 def linspace(start, end, steps, *, dtype=None, device=None, requires_grad=False):
-    """`steps` numbers from start to end, both included."""
+    """`steps` numbers from start to end, both included; both are numbers, or 0-d tensors, which the host reads."""
+    start, end = (x.item() if isinstance(x, Tensor) else x for x in (start, end))
     if steps < 0:
         raise RuntimeError(f"linspace: the number of steps must not be negative, got {steps}")
     step = (end - start) / (steps - 1) if steps > 1 else 0.0

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import builtins
 
-from . import _C, composed, constants, contracting, diagonals, ordering, printing, reductions, selecting, shaping
+from . import _C, composed, constants, contracting, diagonals, joining, ordering, printing, reductions, selecting, shaping
 from .tensor_attributes import TensorAttributes
 
 _F = _C.functions
@@ -423,7 +423,7 @@ class Tensor(TensorAttributes, _C.TensorBase):
     def __iter__(self):
         if self.dim() == 0:
             raise TypeError("a 0-d tensor cannot be iterated over")
-        return iter(shaping.unbind(self))
+        return iter(joining.unbind(self))
 
 
 class UnsignedBits:
@@ -469,7 +469,7 @@ def _round_(self, *, decimals=0):
 Tensor.add_, Tensor.sub_, Tensor.subtract_, Tensor.round_ = _add_, _sub_, _sub_, _round_
 Tensor.div_ = Tensor.divide_ = Tensor.true_divide_ = _div_
 
-for _module in (shaping, diagonals, selecting, ordering, contracting):
+for _module in (shaping, joining, diagonals, selecting, ordering, contracting):
     for _name in _module.METHODS:
         setattr(Tensor, _name, getattr(_module, _name))
 
