@@ -89,7 +89,9 @@ void add_settings(py::module_& m) {
         dispatch_state().default_dtype = t;
       },
       py::arg("t"), "Sets get_default_dtype(); RuntimeError for a dtype that is not floating.");
-  m.def("get_default_device", [] { return py::reinterpret_steal<py::object>(wrap_device(get_default_device())); });
+  m.def(
+      "get_default_device", [] { return py::reinterpret_steal<py::object>(wrap_device(get_default_device())); },
+      "The device of what is made without a device, on this thread.");
   m.def("set_default_device", [](const py::object& device) {
     set_default_device(device.is_none() ? Device{} : unpack_device(device.ptr()));
   });
