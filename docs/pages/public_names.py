@@ -82,6 +82,8 @@ def members(owner):
     for cls in reversed(owner.__mro__):
         if cls is owner or (cls.__module__.split(".")[0] == PACKAGE and is_private(cls)):
             found.update({n: v for n, v in vars(cls).items() if not n.startswith("_") and is_member(v)})
+    # Names that only refuse.
+    found = {n: v for n, v in found.items() if type(v).__name__ != "AbsentName"}
     return sorted(found.items())
 
 

@@ -89,3 +89,15 @@ def test_convolutions_refuse_what_cannot_be():
     assert layer._extra(fl.ones(1, 1, 4, 4), (8, 7)) == (1, 0)
     with pytest.raises(ValueError, match="out of reach"):
         layer._extra(fl.ones(1, 1, 4, 4), (9, 7))
+
+
+def test_gumbel_softmax():
+    """Hard samples are one-hot, as often as softmax says, and have the gradient of the soft ones."""
+    fl.manual_seed(0)
+    logits = fl.tensor([0.0, np.log(3.0)], dtype=fl.float32).expand(4000, 2).clone().requires_grad_()
+    hard = nn.functional.gumbel_softmax(logits, hard=True)
+    assert fl.equal(hard.sum(1), fl.ones(4000)) and hard[:, 1].mean().item() == pytest.approx(0.75, abs=0.03)
+    (hard * fl.tensor([1.0, 0.0])).sum().backward()
+    assert logits.grad.abs().sum().item() > 0 and logits.grad.sum(1).abs().max().item() < 1e-6
+    soft = nn.functional.gumbel_softmax(logits.detach(), tau=10.0)
+    assert soft.min().item() > 0 and fl.allclose(soft.sum(1), fl.ones(4000))

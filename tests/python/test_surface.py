@@ -50,6 +50,10 @@ def test_answers_about_tensors():
     z.retain_grad()
     assert z.retains_grad and round(fl.tensor(2.567), 2) == 2.57 and complex(fl.tensor(2.0)) == 2
     assert fl.tensor([1.0, 4.0]).apply_(math.sqrt).tolist() == [1, 2]
+    m = fl.tensor([[1.0, 2.0], [3.0, 4.0]])
+    assert m.H.tolist() == [[1, 3], [2, 4]] and m.clone().tril_().tolist() == [[1, 0], [3, 4]] and m.to_dense() is m
+    assert m.clone().triu_(1).tolist() == [[0, 2], [0, 0]] and fl.tensor([0.0, 1.0]).bernoulli().tolist() == [0, 1]
+    assert fl.tensor([0.0, 2.0]).multinomial(3, True).tolist() == [1, 1, 1]
     assert np.sum(x).item() == 6 and not fl.float32.is_complex
     assert type(x.shape[:1]) is fl.Size and type(x.shape + (1,)) is fl.Size and (1,) + x.shape == (1, 2, 3) and x.shape[-1] == 3
 

@@ -20,12 +20,14 @@ class Pair {
 struct Conv2dOptions {
   Pair stride = 1;
   Pair padding = 0;
+  Pair dilation = 1;
+  int64_t groups = 1;  // of channels that see nothing of each other; divides in and out
   bool bias = true;
 };
 
 class Conv2d : public Module {
  public:
-  // Weight (out, in, KH, KW) and bias (out) start uniform in ±1/sqrt(in KH KW).
+  // Weight (out, in / groups, KH, KW) and bias (out) start uniform in ±1/sqrt(in / groups KH KW).
   Conv2d(int64_t in_channels, int64_t out_channels, Pair kernel_size, Conv2dOptions options = {});
   Tensor forward(const Tensor& input) override;
   const Tensor& weight() const { return parameter("weight"); }

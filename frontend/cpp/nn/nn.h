@@ -10,4 +10,6 @@
 #include "frontend/cpp/nn/linear.h"
 #include "frontend/cpp/nn/losses.h"
 #include "frontend/cpp/nn/module.h"
+#include "frontend/cpp/nn/normalizations.h"
+#include "frontend/cpp/nn/recurrent.h"
 #include "frontend/cpp/nn/sequential.h"

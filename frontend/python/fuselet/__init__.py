@@ -20,7 +20,7 @@ from .selecting import *  # noqa: F403
 from .ordering import *  # noqa: F403
 from .contracting import *  # noqa: F403
 from .reductions import *  # noqa: F403
-from .making import (arange, as_tensor, bernoulli, empty, empty_like, eye, from_dlpack, from_numpy, full,
+from .making import (arange, as_tensor, asarray, bernoulli, empty, empty_like, eye, from_dlpack, from_numpy, full,
                      full_like, linspace, meshgrid, multinomial, normal, ones, ones_like, rand, rand_like,
                      randint, randint_like, randn, randn_like, randperm, scalar_tensor, tensor, zeros, zeros_like)
 from .grad_mode import enable_grad, inference_mode, no_grad, set_grad_enabled
@@ -83,5 +83,10 @@ from . import (accelerator, autograd, backends, compiler, cuda, distributions, f
 from .backends.absent import npu, xpu  # noqa: E402
 from .compiling import compile  # noqa: E402
 from .saving import load, save  # noqa: E402
+
+from . import pytorch_names as _pytorch_names  # noqa: E402
+
+_pytorch_names.mark_absent(Tensor, "torch.Tensor")
+__getattr__ = _pytorch_names.absent("torch")
 
 __version__ = "0.1.0"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from . import _C
+from .constants import preserve_format
 from .grad_mode import no_grad
 from .shaping import _grid
 from .tensor_class import Tensor, _device, _dtype
@@ -68,6 +69,9 @@ def as_tensor(data, dtype=None, device=None):
     return tensor(data, dtype=dtype, device=device)
 
 
+asarray = as_tensor
+
+
 def from_numpy(array):
     """A tensor over the array's memory: a write to one shows in the other. A read-only array gives a
     read-only tensor. The version counter does not see NumPy's writes."""
@@ -95,7 +99,10 @@ def from_dlpack(source):
 def _like(make, make_on):
     """make(input, …), or on another device than input's make_on(shape, …)."""
 
-    def made(input, *args, dtype=None, device=None, requires_grad=False, **generator):
+    def made(input, *args, dtype=None, device=None, requires_grad=False, memory_format=preserve_format, layout=None, **generator):
+        if memory_format is not preserve_format:
+            dense = made(input, *args, dtype=dtype, device=device, **generator).contiguous(memory_format)
+            return dense.requires_grad_(requires_grad)
         if device is None or _device(device) == input.device:
             return make(input, *args, dtype=dtype, requires_grad=requires_grad, **generator)
         return make_on(input.shape, *args, dtype=dtype or input.dtype, device=device, requires_grad=requires_grad, **generator)
@@ -109,8 +116,10 @@ zeros_like, ones_like, full_like = _like(_F.zeros_like, zeros), _like(_F.ones_li
 rand_like, randn_like = _like(_F.rand_like, rand), _like(_F.randn_like, randn)
 
 
-def empty_like(input, *, dtype=None, device=None, requires_grad=False):
+def empty_like(input, *, dtype=None, device=None, requires_grad=False, memory_format=preserve_format, layout=None):
     """A tensor of the shape, dtype and device of input with whatever the memory holds."""
+    if memory_format is not preserve_format:
+        return empty_like(input, dtype=dtype, device=device).contiguous(memory_format).requires_grad_(requires_grad)
     return empty(input.shape, dtype=dtype or input.dtype, device=device or input.device, requires_grad=requires_grad)
 
 

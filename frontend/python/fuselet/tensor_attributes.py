@@ -122,6 +122,37 @@ class TensorAttributes:
     def __complex__(self):
         return complex(self.item())
 
+    @property
+    def H(self):
+        """The transposed matrix, as mT: there are no complex dtypes."""
+        if self.dim() not in (0, 2):
+            raise RuntimeError(f"H: expected a matrix, got shape {list(self.shape)}")
+        return self.mT if self.dim() else self
+
+    def tril_(self, diagonal=0):
+        """Zeros above a diagonal, written in place."""
+        return self.copy_(self.tril(diagonal))
+
+    def triu_(self, diagonal=0):
+        """Zeros below a diagonal, written in place."""
+        return self.copy_(self.triu(diagonal))
+
+    def bernoulli(self, *, generator=None):
+        """1 with the probability that the element gives, else 0."""
+        from .making import bernoulli
+
+        return bernoulli(self, generator=generator)
+
+    def multinomial(self, num_samples, replacement=False, *, generator=None):
+        """Indices of the last dimension drawn with probability proportional to the elements."""
+        from .making import multinomial
+
+        return multinomial(self, num_samples, replacement, generator=generator)
+
+    def to_dense(self):
+        """The tensor itself, which is dense."""
+        return self
+
     def apply_(self, function):
         """Each element replaced by function(element), which is called for each; on the CPU alone."""
         values = [function(v) for v in self.detach().reshape(-1).tolist()]

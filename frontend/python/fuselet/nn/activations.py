@@ -159,9 +159,7 @@ class Softplus(Module):
         self.beta, self.threshold = beta, threshold
 
     def forward(self, input):
-        # The plain form is the one that every backend has.
-        plain = (self.beta, self.threshold) == (1, 20)
-        return F.softplus(input) if plain else F.softplus(input, self.beta, self.threshold)
+        return F.softplus(input, self.beta, self.threshold)
 
     def extra_repr(self):
         return f"beta={self.beta}, threshold={self.threshold}"

@@ -12,21 +12,25 @@ class _Ordered(Module):
     """What Sequential and ModuleList share: modules by position, named by it where they come without a name."""
 
     def append(self, module):
+        """One more module at the end."""
         self.add_module(str(len(self)), module)
         return self
 
     def extend(self, modules):
+        """More modules at the end."""
         for module in list(modules):
             self.append(module)
         return self
 
     def insert(self, index, module):
+        """One more module at a position; those behind it move on."""
         modules = list(self._modules.values())
         modules.insert(index, module)
         self._renumber(modules)
         return self
 
     def pop(self, index=-1):
+        """Takes the module at a position out and returns it."""
         module = list(self._modules.values())[index]
         del self[index]
         return module
@@ -98,6 +102,7 @@ class ModuleDict(Module):
         self.update(modules or {})
 
     def update(self, modules):
+        """Takes over the modules of a dict."""
         for name, module in dict(modules).items():
             self[name] = module
 
@@ -105,6 +110,7 @@ class ModuleDict(Module):
         del self._modules[name]
 
     def pop(self, name):
+        """Takes a module out and returns it."""
         return self._modules.pop(name)
 
     def __setitem__(self, name, module):
@@ -123,12 +129,15 @@ class ModuleDict(Module):
         return name in self._modules
 
     def keys(self):
+        """The names."""
         return self._modules.keys()
 
     def values(self):
+        """The modules."""
         return self._modules.values()
 
     def items(self):
+        """(name, module) pairs."""
         return self._modules.items()
 
 
@@ -140,6 +149,7 @@ class ParameterList(Module):
         self.extend(parameters or ())
 
     def extend(self, parameters):
+        """More parameters at the end."""
         for p in parameters:
             self.append(p)
         return self
@@ -149,6 +159,7 @@ class ParameterList(Module):
         self.register_parameter(name, parameter if isinstance(parameter, Parameter) else Parameter(parameter))
 
     def append(self, parameter):
+        """One more parameter at the end."""
         self.register_parameter(str(len(self)), parameter if isinstance(parameter, Parameter) else Parameter(parameter))
         return self
 
@@ -179,13 +190,16 @@ class ParameterDict(Module):
         del self._parameters[str(name)]
 
     def update(self, parameters):
+        """Takes over the parameters of a dict."""
         for name, parameter in dict(parameters).items():
             self[name] = parameter
 
     def pop(self, name):
+        """Takes a parameter out and returns it."""
         return self._parameters.pop(str(name))
 
     def get(self, name, default=None):
+        """The parameter of a name, or the default."""
         return self._parameters.get(str(name), default)
 
     def __len__(self):
@@ -198,10 +212,13 @@ class ParameterDict(Module):
         return str(name) in self._parameters
 
     def keys(self):
+        """The names."""
         return self._parameters.keys()
 
     def values(self):
+        """The parameters."""
         return self._parameters.values()
 
     def items(self):
+        """(name, parameter) pairs."""
         return self._parameters.items()

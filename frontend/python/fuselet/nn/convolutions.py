@@ -72,10 +72,7 @@ class _ConvNd(Module):
         padding = self.padding
         if self.padding_mode != "zeros":
             input, padding = F.pad(input, self._edges(), mode=self.padding_mode), (0,) * self.spatial
-        # What is left at its default is not named: the plain window is the one that every backend has.
-        named = {} if all(d == 1 for d in self.dilation) else {"dilation": self.dilation}
-        named.update({} if self.groups == 1 else {"groups": self.groups})
-        return convolve(input, self.weight, self.bias, self.stride, padding, **named)
+        return convolve(input, self.weight, self.bias, self.stride, padding, self.dilation, self.groups)
 
     def extra_repr(self):
         ones, zeros = (1,) * self.spatial, (0,) * self.spatial

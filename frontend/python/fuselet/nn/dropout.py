@@ -5,7 +5,6 @@ inplace is accepted; the result is a new tensor.
 
 from __future__ import annotations
 
-from ..making import ones
 from . import functional as F
 from .module import Module
 
@@ -26,34 +25,25 @@ class Dropout(Module):
         return f"p={self.p}"
 
 
-class _ChannelDropout(Dropout):
-    spatial = 1
-
-    def forward(self, input):
-        rank = input.dim()
-        if rank not in (self.spatial + 1, self.spatial + 2):
-            raise RuntimeError(f"{type(self).__name__}: expected {self.spatial + 2} dimensions (or {self.spatial + 1} without a "
-                               f"batch), got shape {list(input.shape)}")
-        if not self.training or self.p == 0:
-            return input
-        shape = list(input.shape[:rank - self.spatial]) + [1] * self.spatial
-        return input * F.dropout(ones(shape, dtype=input.dtype, device=input.device), self.p, True)
-
-
-class Dropout1d(_ChannelDropout):
+class Dropout1d(Dropout):
     """While training, whole channels of (N, C, L) or (C, L) zeroed with probability p, the rest scaled by 1 / (1 - p)."""
 
+    def forward(self, input):
+        return F.dropout1d(input, self.p, self.training)
 
-class Dropout2d(_ChannelDropout):
+
+class Dropout2d(Dropout):
     """While training, whole channels of (N, C, H, W) or (C, H, W) zeroed with probability p, the rest scaled."""
 
-    spatial = 2
+    def forward(self, input):
+        return F.dropout2d(input, self.p, self.training)
 
 
-class Dropout3d(_ChannelDropout):
+class Dropout3d(Dropout):
     """While training, whole channels of (N, C, D, H, W) or (C, D, H, W) zeroed with probability p, the rest scaled."""
 
-    spatial = 3
+    def forward(self, input):
+        return F.dropout3d(input, self.p, self.training)
 
 
 class AlphaDropout(Dropout):
@@ -61,11 +51,4 @@ class AlphaDropout(Dropout):
     0 and variance 1 stay (Klambauer et al. 2017)."""
 
     def forward(self, input):
-        if not self.training or self.p == 0:
-            return input
-        low = -1.7580993408473766
-        if self.p == 1:
-            return input * 0
-        keep = F.dropout(ones(input.shape, dtype=input.dtype, device=input.device), self.p, True) != 0
-        scale = ((1 - self.p) * (1 + self.p * low * low)) ** -0.5
-        return input.where(keep, low) * scale - scale * self.p * low
+        return F.alpha_dropout(input, self.p, self.training)

@@ -16,10 +16,8 @@ class _MaxPool(Module):
         self.return_indices, self.ceil_mode = return_indices, ceil_mode
 
     def forward(self, input):
-        # What is left at its default is not named: the plain window is the one that every backend has.
-        named = {k: v for k, v in (("dilation", self.dilation), ("ceil_mode", self.ceil_mode), ("return_indices", self.return_indices))
-                 if v not in (1, False, (1, 1), (1,))}
-        return getattr(F, self.name)(input, self.kernel_size, self.stride, self.padding, **named)
+        return getattr(F, self.name)(input, self.kernel_size, self.stride, self.padding, self.dilation, self.ceil_mode,
+                                     self.return_indices)
 
     def extra_repr(self):
         return f"kernel_size={self.kernel_size}, stride={self.stride}, padding={self.padding}"
@@ -35,6 +33,12 @@ class MaxPool2d(_MaxPool):
     """The largest element of each window of (N, C, H, W); see functional.max_pool2d."""
 
     name = "max_pool2d"
+
+
+class MaxPool3d(_MaxPool):
+    """The largest element of each window of (N, C, D, H, W); see functional.max_pool3d."""
+
+    name = "max_pool3d"
 
 
 class AvgPool1d(Module):
@@ -65,6 +69,14 @@ class AvgPool2d(AvgPool1d):
                             self.divisor_override)
 
 
+class AvgPool3d(AvgPool2d):
+    """The mean of each window of (N, C, D, H, W); see functional.avg_pool3d."""
+
+    def forward(self, input):
+        return F.avg_pool3d(input, self.kernel_size, self.stride, self.padding, self.ceil_mode, self.count_include_pad,
+                            self.divisor_override)
+
+
 class _Adaptive(Module):
     def __init__(self, output_size):
         super().__init__()
@@ -88,12 +100,28 @@ class AdaptiveAvgPool2d(_Adaptive):
         return F.adaptive_avg_pool2d(input, self.output_size)
 
 
-class AdaptiveMaxPool2d(_Adaptive):
-    """(N, C, H, W) -> (N, C, *output_size): the largest elements of windows that cover the image."""
+class AdaptiveAvgPool3d(_Adaptive):
+    """(N, C, D, H, W) -> (N, C, *output_size): means of windows that cover the volume; None keeps a size."""
 
+    def forward(self, input):
+        return F.adaptive_avg_pool3d(input, self.output_size)
+
+
+class _AdaptiveMax(_Adaptive):
     def __init__(self, output_size, return_indices=False):
         super().__init__(output_size)
         self.return_indices = return_indices
 
+
+class AdaptiveMaxPool1d(_AdaptiveMax):
+    """(N, C, L) -> (N, C, output_size): the largest elements of windows that cover L."""
+
     def forward(self, input):
-        return F.adaptive_max_pool2d(input, self.output_size, **({"return_indices": True} if self.return_indices else {}))
+        return F.adaptive_max_pool1d(input, self.output_size, self.return_indices)
+
+
+class AdaptiveMaxPool2d(_AdaptiveMax):
+    """(N, C, H, W) -> (N, C, *output_size): the largest elements of windows that cover the image."""
+
+    def forward(self, input):
+        return F.adaptive_max_pool2d(input, self.output_size, self.return_indices)

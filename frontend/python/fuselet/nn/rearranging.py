@@ -181,8 +181,7 @@ class ChannelShuffle(Module):
         self.groups = groups
 
     def forward(self, input):
-        n, c, *rest = input.shape
-        return input.reshape(n, self.groups, c // self.groups, *rest).transpose(1, 2).reshape(n, c, *rest)
+        return F.channel_shuffle(input, self.groups)
 
     def extra_repr(self):
         return f"groups={self.groups}"

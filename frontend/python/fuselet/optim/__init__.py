@@ -1,5 +1,6 @@
 """Optimizers. SGD, Adam and AdamW make a step with one operator over all parameters, the others with tensor operators."""
 
+from ..pytorch_names import absent as _absent
 from . import lr_scheduler, swa_utils
 from .adadelta import Adadelta
 from .adagrad import Adagrad
@@ -12,3 +13,5 @@ from .sgd import SGD
 
 __all__ = ["Adadelta", "Adagrad", "Adam", "AdamW", "Adamax", "Lion", "NAdam", "Optimizer", "RAdam", "RMSprop", "Rprop", "SGD",
            "lr_scheduler", "swa_utils"]
+
+__getattr__ = _absent("torch.optim")

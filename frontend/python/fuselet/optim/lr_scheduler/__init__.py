@@ -4,6 +4,7 @@ A schedule computes the next rates from the groups' present ones in get_lr(), so
 that know the rate of any epoch say so in _get_closed_form_lr(), which step(epoch) uses.
 """
 
+from ...pytorch_names import absent as _absent
 from .by_epoch import (ConstantLR, CosineAnnealingLR, CosineAnnealingWarmRestarts, ExponentialLR, LambdaLR, LinearLR,
                        MultiplicativeLR, MultiStepLR, PolynomialLR, StepLR)
 from .combined import ChainedScheduler, SequentialLR
@@ -16,3 +17,5 @@ _LRScheduler = LRScheduler
 __all__ = ["ChainedScheduler", "ConstantLR", "CosineAnnealingLR", "CosineAnnealingWarmRestarts", "CyclicLR", "ExponentialLR",
            "LRScheduler", "LambdaLR", "LinearLR", "MultiStepLR", "MultiplicativeLR", "OneCycleLR", "PolynomialLR",
            "ReduceLROnPlateau", "SequentialLR", "StepLR"]
+
+__getattr__ = _absent("torch.optim.lr_scheduler")

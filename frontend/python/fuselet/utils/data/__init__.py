@@ -1,5 +1,6 @@
 """Datasets, the orders in which they are read, and the loader that makes batches of them."""
 
+from ...pytorch_names import absent as _absent
 from . import distributed
 from .collate import default_collate, default_convert
 from .dataset import (ChainDataset, ConcatDataset, Dataset, IterableDataset, StackDataset, Subset, TensorDataset,
@@ -14,3 +15,5 @@ __all__ = ["BatchSampler", "ChainDataset", "ConcatDataset", "DataLoader", "Datas
            "RandomSampler", "Sampler", "SequentialSampler", "StackDataset", "Subset", "SubsetRandomSampler", "TensorDataset",
            "WeightedRandomSampler", "WorkerInfo", "default_collate", "default_convert", "distributed", "get_worker_info",
            "random_split"]
+
+__getattr__ = _absent("torch.utils.data")

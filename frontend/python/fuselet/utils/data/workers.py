@@ -82,6 +82,7 @@ def _work(number, count, dataset, make_fetcher, connection, others, init, parent
     from ... import _C
 
     _C.set_num_threads(1)
+    _C.set_default_device(None)
     tasks = queue.SimpleQueue()
     threading.Thread(target=_take_tasks, args=(connection, tasks, parent), daemon=True).start()
     fetch = None
