@@ -393,8 +393,8 @@ class UnsignedBits:
 uint16 = UnsignedBits()
 
 # Functions of tensors that are methods as well.
-for _name in ("add allclose argsort chunk div divide dot equal flip index_put_ isclose isneginf isposinf logit max min movedim "
-              "outer repeat roll round sort split squeeze sub subtract swapaxes tile topk tril triu true_divide unbind unflatten").split():
+for _name in ("add allclose argsort chunk deg2rad div divide dot equal flip float_power fmax fmin heaviside index_put_ isclose isneginf isposinf logit max min movedim "
+              "outer rad2deg repeat roll round sgn sinc sort split squeeze sub subtract swapaxes tile topk tril triu true_divide unbind unflatten").split():
     setattr(Tensor, _name, getattr(composed, _name))
 for _name in "aminmax dist logsumexp median mode nanmedian norm std var".split():
     setattr(Tensor, _name, getattr(reductions, _name))
