@@ -42,8 +42,12 @@ FUSELET_FN V logical_or(V x, V y) {
 // Of -0 and of NaN with a minus too.
 template <class V>
 FUSELET_FN V signbit(V x) {
-  constexpr Bits<Scalar<V>> kSign = Bits<Scalar<V>>(1) << (sizeof(Scalar<V>) * 8 - 1);
-  return select((to_bits(x) & kSign) != 0u, splat<V>(1), splat<V>(0));
+  if constexpr (kIsInteger<V>) {
+    return select(x < Scalar<V>(0), splat<V>(1), splat<V>(0));
+  } else {
+    constexpr Bits<Scalar<V>> kSign = Bits<Scalar<V>>(1) << (sizeof(Scalar<V>) * 8 - 1);
+    return select((to_bits(x) & kSign) != 0u, splat<V>(1), splat<V>(0));
+  }
 }
 
 template <class V>

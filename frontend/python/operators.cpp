@@ -106,6 +106,8 @@ const char* doc_of(const Op& op, const char* given_name, bool method, bool in_pl
   }
   out += ")\n--\n\n" + std::string(op.doc);
   if (in_place) out += " Written into self, which is returned.";
+  if (std::string_view(given_name) != op.name)
+    out += std::string(" ") + given_name + "() is " + op.name + "() under another name.";
   if (std::string facts = facts_of(op); !facts.empty()) out += "\n\n" + facts;
   return keep(out + "\n\n" + op.schema);
 }

@@ -60,6 +60,29 @@ def test_functions_of_two_and_more():
     check(fl.erfinv(fl.tensor([0.0, 0.5204998778130465], dtype=fl.float64)), [0, 0.5], rtol=1e-14)
 
 
+def test_infinities_of_float64_keep_their_size_compiled():
+    x = fl.tensor([math.inf, -math.inf, math.nan, 1.0], dtype=fl.float64)
+    largest = np.finfo(np.float64).max
+    for f in (fl.nan_to_num, fl.compile(fl.nan_to_num)):
+        assert f(x).tolist() == [largest, -largest, 0, 1]
+
+
+def test_small_functions():
+    t = fl.tensor([0.0, 0.5, -2.0, math.nan])
+    check(fl.sinc(t[:3]), np.sinc([0, 0.5, -2.0]))
+    check(fl.fmax(t, fl.tensor(0.25)), [0.25, 0.5, 0.25, 0.25])
+    check(t.fmin(fl.tensor([1.0, math.nan, 1.0, math.nan])), [0, 0.5, -2, math.nan])
+    check(fl.heaviside(t[:3], fl.tensor(0.5)), [0.5, 1, 0])
+    check(fl.deg2rad(fl.tensor([180.0])), [math.pi])
+    check(fl.rad2deg(fl.tensor([math.pi])), [180])
+    assert fl.float_power(fl.tensor([2, 3]), 0.5).dtype is fl.float64 and fl.sgn(t)[2].item() == -1
+    check(fl.round(fl.tensor([1.25, 1.75]), decimals=1), [1.2, 1.8])
+    check(fl.add(t[:2], t[1:3], alpha=2), [1, -3.5])
+    check(t[:2].clone().sub_(t[1:3], alpha=2), [-1, 4.5])
+    check(fl.rsub(t[:3], 1), [1, 0.5, 3])
+    check(fl.tensor(X).var(correction=1.5), X.var() * 20 / 18.5)
+
+
 def test_other_names_are_the_same_functions():
     a, b = fl.tensor([1.0, 5.0]), fl.tensor([2.0, 4.0])
     for alias, name in (("multiply", "mul"), ("subtract", "sub"), ("divide", "div"), ("true_divide", "div"), ("greater", "gt"),
@@ -303,6 +326,12 @@ def test_margin_losses():
     check(F.triplet_margin_loss(a, b, c), np.maximum(1 + near - far, 0).mean())
     swapped = np.minimum(far, np.linalg.norm(POSITIVE - X[::-1] + 1e-6, axis=1))
     check(F.triplet_margin_loss(a, b, c, swap=True), np.maximum(1 + near - swapped, 0).mean())
+    classes = np.array([1, 4, 0, 2])
+    apart = np.maximum(1 - X[np.arange(4), classes][:, None] + X, 0) ** 2
+    apart[np.arange(4), classes] = 0
+    check(F.multi_margin_loss(a, fl.tensor(classes), p=2), apart.sum(1).mean() / 5)
+    labels = (X > 0.3) * 1.0
+    check(F.multilabel_soft_margin_loss(a, fl.tensor(labels)), np.log1p(np.exp(-X * (2 * labels - 1))).mean())
     zero = fl.zeros(2, 3, requires_grad=True)
     F.cosine_similarity(zero, fl.ones(2, 3)).sum().backward()
     assert fl.isfinite(zero.grad).all()

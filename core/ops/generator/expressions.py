@@ -39,9 +39,22 @@ def derived_formulas(rows: list[Row]) -> str:
     out += [f"template <class V>\nFUSELET_FN V {row.name}({lane_parameters(row, names=False)});\n" for row in derived]
     out.append("\n")
     for row in derived:
-        body = LaneText(row).value(ast.parse(row.get("decompose"), mode="eval").body)
+        tree = ast.parse(row.get("decompose"), mode="eval").body
+        check_operands(row, tree)
+        body = LaneText(row).value(tree)
         out.append(f"// {row.get('decompose')}\ntemplate <class V>\nFUSELET_FN V {row.name}({lane_parameters(row)}) {{\n  return {body};\n}}\n\n")
     return "".join(out) + "}  // namespace fuselet::formula\n"
+
+
+def check_operands(row: Row, tree) -> None:
+    """Every operation has a tensor among its operands: numbers alone would meet in the default dtype, not in the row's."""
+    tensors = {a.name for a in row.args if a.type == "Tensor"}
+    for node in ast.walk(tree):
+        if not isinstance(node, (ast.BinOp, ast.Call)):  # a comparison gives a bool in any case
+            continue
+        parts = node.args[1:] if isinstance(node, ast.Call) and node.func.id == "where" else [node]
+        if not any(isinstance(n, ast.Name) and n.id in tensors for part in parts for n in ast.walk(part)):
+            raise SystemExit(f"operator table: row '{row.name}': '{ast.unparse(node)}' is an operation on numbers alone")
 
 
 class LaneText:

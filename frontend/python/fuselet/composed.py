@@ -158,6 +158,44 @@ def logit(input, eps=None):
     return _F.logit(input if eps is None else input.clamp(eps, 1 - eps))
 
 
+def fmax(input, other):
+    """The larger one; a NaN loses against a number. A tie gives each half of the gradient."""
+    return _F.where(_F.isnan(input), other, _F.where(_F.isnan(other), input, _F.maximum(input, other)))
+
+
+def fmin(input, other):
+    """The smaller one; a NaN loses against a number. A tie gives each half of the gradient."""
+    return _F.where(_F.isnan(input), other, _F.where(_F.isnan(other), input, _F.minimum(input, other)))
+
+
+def heaviside(input, values):
+    """0 below 0, 1 above it, and values at 0."""
+    return _F.where(input == 0, values, (input > 0).to(input.dtype))
+
+
+def sinc(input):
+    """sin(pi input) / (pi input), and 1 at 0."""
+    zero = input == 0
+    angle = _F.where(zero, 1.0, input) * math.pi
+    return _F.where(zero, 1.0, _F.sin(angle) / angle)
+
+
+def deg2rad(input):
+    """An angle in degrees, in radians."""
+    return input * (math.pi / 180)
+
+
+def rad2deg(input):
+    """An angle in radians, in degrees."""
+    return input * (180 / math.pi)
+
+
+def float_power(input, exponent):
+    """input to the power exponent in float64."""
+    wide = [t.to(_C.float64) if isinstance(t, _C.TensorBase) else builtins.float(t) for t in (input, exponent)]
+    return _F.pow(*wide)
+
+
 def isposinf(input):
     """True where an element is plus infinity."""
     return input == math.inf
@@ -169,6 +207,7 @@ def isneginf(input):
 
 
 divide = true_divide = div
+sgn = _F.sign
 subtract = sub
 
 __all__ = [name for name, value in list(globals().items()) if callable(value) and not name.startswith("_")]

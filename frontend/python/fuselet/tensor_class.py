@@ -439,8 +439,8 @@ class UnsignedBits:
 uint16 = UnsignedBits()
 
 # Functions of tensors that are methods as well.
-for _name in ("add allclose div divide equal isclose isneginf isposinf logit max min round squeeze sub subtract "
-              "true_divide").split():
+for _name in ("add allclose deg2rad div divide equal float_power fmax fmin heaviside isclose isneginf isposinf logit max min "
+              "rad2deg round sgn sinc squeeze sub subtract true_divide").split():
     setattr(Tensor, _name, getattr(composed, _name))
 for _name in "aminmax dist logsumexp median mode nanmedian norm std var".split():
     setattr(Tensor, _name, getattr(reductions, _name))

@@ -199,6 +199,31 @@ def hinge_embedding_loss(input, target, margin=1.0, size_average=None, reduce=No
     return _narrow(_reduced(losses, _reduction(size_average, reduce, reduction)), input)
 
 
+def multi_margin_loss(input, target, p=1, margin=1.0, weight=None, size_average=None, reduce=None, reduction="mean"):
+    """sum over the other classes c of max(0, margin - input[target] + input[c])^p, over the number of classes, times the weight
+    of the target's class; input (N, C) or (C), target (N) or ()."""
+    if tuple(target.shape) != tuple(input.shape[:-1]) or input.dim() not in (1, 2):
+        raise RuntimeError(f"multi_margin_loss: expected input (N, C) and target (N), or (C) and (), got {list(input.shape)} and "
+                           f"{list(target.shape)}")
+    values, at = _wide(input), target.unsqueeze(-1)
+    terms = (margin - values.gather(-1, at) + values).clamp(min=0)
+    terms = terms if p == 1 else terms.pow(p)
+    if weight is not None:
+        terms = terms * weight.to(terms.dtype).index_select(0, target.reshape(-1)).reshape(at.shape)
+    own = _F.arange(input.size(-1), device=input.device) == at
+    losses = _F.where(own, 0.0, terms).sum(-1) / input.size(-1)
+    return _narrow(_reduced(losses, _reduction(size_average, reduce, reduction)), input)
+
+
+def multilabel_soft_margin_loss(input, target, weight=None, size_average=None, reduce=None, reduction="mean"):
+    """The mean over the last dimension of binary_cross_entropy_with_logits, times weight."""
+    _check_shapes("multilabel_soft_margin_loss", input, target)
+    values, labels = _wide(input), _wide(target)
+    losses = -(labels * _F.log_sigmoid(values) + (1 - labels) * _F.log_sigmoid(-values))
+    losses = losses if weight is None else losses * weight
+    return _narrow(_reduced(losses.mean(-1), _reduction(size_average, reduce, reduction)), input)
+
+
 def margin_ranking_loss(input1, input2, target, margin=0.0, size_average=None, reduce=None, reduction="mean"):
     """max(0, margin - target (input1 - input2)) for targets of -1 and 1."""
     _check_shapes("margin_ranking_loss", input1, input2, target)
@@ -247,5 +272,6 @@ def triplet_margin_loss(anchor, positive, negative, margin=1.0, p=2, eps=1e-6, s
 
 
 __all__ = ("binary_cross_entropy binary_cross_entropy_with_logits cosine_embedding_loss cosine_similarity cross_entropy "
-           "gaussian_nll_loss hinge_embedding_loss huber_loss kl_div l1_loss margin_ranking_loss mse_loss nll_loss "
+           "gaussian_nll_loss hinge_embedding_loss huber_loss kl_div l1_loss margin_ranking_loss mse_loss "
+           "multi_margin_loss multilabel_soft_margin_loss nll_loss "
            "pairwise_distance poisson_nll_loss smooth_l1_loss soft_margin_loss triplet_margin_loss").split()
