@@ -8,7 +8,8 @@ namespace fuselet::formula {
 
 FUSELET_FN double erfinv_of(double x) {
   const double magnitude = x < 0 ? -x : x;
-  if (!(magnitude < 1)) return (magnitude == 1 ? x : x - x) / 0.0;  // 0 / 0 beyond 1
+  if (magnitude == 1) return x * from_bits<double>(0x7ff0000000000000ull);
+  if (!(magnitude < 1)) return from_bits<double>(0x7ff8000000000000ull);  // beyond 1
   constexpr double kA = 0.147, kTwoOverPiA = 2 / (3.14159265358979323846 * kA), kHalfSqrtPi = 0.88622692545275801365;
   const double logarithm = library_log1p(-magnitude * magnitude);
   const double half = kTwoOverPiA + 0.5 * logarithm, square = -logarithm / kA;
