@@ -1,5 +1,7 @@
 #include "core/ops/index_tensors.h"
 
+#include <algorithm>
+
 #include "core/copy_across.h"
 #include "core/element.h"
 #include "core/ops/functions.h"
@@ -39,15 +41,10 @@ void check_range(const Tensor& given, int64_t size, int64_t dim) {
 }
 
 Tensor linear_index(const Tensor& self, const std::vector<Tensor>& indices, int64_t dim) {
-  if (indices.size() == 1) {
-    // A device is not waited for: its kernel finds what is out of range.
-    if (!indices[0].is_cuda()) check_range(indices[0], self.size(dim), dim);
-    return indices[0];
-  }
+  if (indices.size() == 1) return indices[0];
   Tensor linear;
   for (size_t k = 0; k < indices.size(); ++k) {
     const int64_t at = dim + static_cast<int64_t>(k), size = self.size(at);
-    check_range(indices[k], size, at);
     Tensor index = indices[k].dtype() == DType::Int64 ? indices[k] : indices[k].cast(DType::Int64);
     index = where(index < 0, index + size, index);
     linear = linear.defined() ? linear * size + index : index;
@@ -59,9 +56,14 @@ Plan plan_of(const Tensor& self, const IndexTensors& given) {
   Plan plan;
   Dims indexed, others;
   std::vector<Tensor> indices;
+  const bool several = std::count_if(given.begin(), given.end(), [](const Tensor& t) { return t.defined(); }) > 1;
   for (size_t d = 0; d < given.size(); ++d) {
     (given[d].defined() ? indexed : others).push_back(static_cast<int64_t>(d));
-    if (given[d].defined()) indices.push_back(given[d].to(self.device()));
+    if (!given[d].defined()) continue;
+    // For one index tensor a device is not waited for: its kernel finds what is out of range.
+    const int64_t dim = static_cast<int64_t>(d);
+    if (several || !given[d].is_cuda()) check_range(given[d], self.size(dim), dim);
+    indices.push_back(given[d].to(self.device()));
   }
   const int64_t first = indexed[0].word(), last = indexed.back().word();
   plan.count = static_cast<int64_t>(indices.size());

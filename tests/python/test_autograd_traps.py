@@ -161,7 +161,7 @@ def test_a_failed_in_place_operator_leaves_the_graph():
     x = fl.ones(2, requires_grad=True)
     y = x * 3
     node, version = y.grad_fn, y._version
-    for write in (lambda: y.add_(fl.ones(3)), lambda: y.mul_(fl.ones(5, 2)), lambda: y.__setitem__(fl.tensor([7]), 1.0)):
+    for write in (lambda: y.add_(fl.ones(3)), lambda: y.mul_(fl.ones(5, 2)), lambda: y.__setitem__([7], 1.0)):
         with pytest.raises((RuntimeError, IndexError)):
             write()
         assert y.grad_fn == node and y._version == version

@@ -54,10 +54,10 @@ def test_the_default_device_belongs_to_the_thread_and_outlives_errors():
 
 
 @kernel_test
-def test_loaders_heed_it_in_their_threads_too():
+def test_loaders_heed_it_but_for_their_worker_processes():
     with fl.device("cuda"):
-        for workers in (0, 2):
-            assert [x.is_cuda for x in DataLoader([1.0, 2.0], num_workers=workers)] == [True, True]
+        for workers, on_device in ((0, True), (2, False)):
+            assert [x.is_cuda for x in DataLoader([1.0, 2.0], num_workers=workers)] == [on_device, on_device]
         host = TensorDataset(fl.arange(4, device="cpu"))
         assert [x.is_cuda for (x,) in DataLoader(host, batch_size=2, shuffle=True)] == [False, False]
 

@@ -171,7 +171,7 @@ def test_powers_of_zero(dtype):
         for exponent in (n, t(float(n)), t([float(n)] * 2)):
             x = t([0.0, 3.0], requires_grad=True)
             y = x ** exponent
-            assert y.tolist() == value
+            assert y.tolist() == pytest.approx(value, rel=4e-16)  # CUDA's pow is good to 2 ulp
             (g,) = fl.autograd.grad(y.sum(), x, create_graph=True)
             assert g.tolist() == first
             if g.requires_grad:
@@ -429,10 +429,10 @@ def test_batch_statistics_far_from_zero(dtype):
     x = make(dtype)([[2.0 ** 20 + i] for i in range(4)], requires_grad=True)
     mean, variance = fl.zeros(1, dtype=dtype), fl.ones(1, dtype=dtype)
     y = F.batch_norm(x, mean, variance, training=True, momentum=0.5)
-    np.testing.assert_allclose(y.detach().numpy()[:, 0], [-1.3416354, -0.4472118, 0.4472118, 1.3416354], rtol=1e-6)
+    np.testing.assert_allclose(y.detach().cpu().numpy()[:, 0], [-1.3416354, -0.4472118, 0.4472118, 1.3416354], rtol=1e-6)
     assert mean.item() == (2.0 ** 20 + 1.5) / 2 and variance.item() == pytest.approx(0.5 + 0.5 * 5 / 3, rel=1e-6)
     z = F.group_norm(x.detach().reshape(1, 4), 1)
-    np.testing.assert_allclose(z.numpy()[0], y.detach().numpy()[:, 0], rtol=1e-6)
+    np.testing.assert_allclose(z.numpy()[0], y.detach().cpu().numpy()[:, 0], rtol=1e-6)
     with pytest.raises(ValueError, match="more than 1 value per channel"):
         F.batch_norm(x[:1], mean, variance, training=True)
 

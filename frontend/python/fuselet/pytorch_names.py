@@ -109,7 +109,7 @@ NEAREST = {
     "IterDataPipe": "IterableDataset", "MapDataPipe": "Dataset",
     "LazyLinear": "nn.Linear with in_features given", "local_response_norm": "group_norm", "LocalResponseNorm": "nn.GroupNorm",
     "MaxUnpool2d": "scatter_() with the indices of max_pool2d(return_indices=True)",
-    "multi_margin_loss": "hinge_embedding_loss, or clamp() of the differences of scores", "MultiMarginLoss": "nn.HingeEmbeddingLoss",
+    "MultiMarginLoss": "nn.HingeEmbeddingLoss",
     "MultiLabelSoftMarginLoss": "nn.BCEWithLogitsLoss",
     "RReLU": "nn.LeakyReLU", "resize_": "a new tensor with new_empty(size)", "share_memory_": "from_numpy() over a shared NumPy array",
     "sparse_coo_tensor": _SPARSE, "to_sparse": _SPARSE, "values": "the tensor itself, which is dense",
