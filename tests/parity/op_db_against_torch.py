@@ -20,7 +20,7 @@ import torch
 from torch.testing._internal.common_methods_invocations import op_db
 
 import fuselet as fl
-from torch_values import NoCounterpart, difference, tensors_of, to_fuselet
+from torch_values import NoCounterpart, as_array, difference, tensors_of, to_fuselet
 
 # Results that are random or not initialised: shapes and dtypes are compared, values are not.
 UNDEFINED_VALUES = {"empty", "empty_like", "new_empty", "empty_strided", "new_empty_strided", "rand_like", "randn_like",
@@ -71,6 +71,15 @@ def torch_cotangents(out):
             else None for o in out]
 
 
+def doubled(value):
+    """The value with every float32 tensor in float64, as a leaf."""
+    if isinstance(value, torch.Tensor):
+        return value.detach().double().requires_grad_(value.requires_grad) if value.dtype == torch.float32 else value
+    if isinstance(value, (list, tuple)):
+        return type(value)(doubled(v) for v in value)
+    return {k: doubled(v) for k, v in value.items()} if isinstance(value, dict) else value
+
+
 class Comparison:
     def __init__(self, device, dtype):
         self.device, self.dtype = device, dtype
@@ -96,7 +105,23 @@ class Comparison:
             return "refused", str(e).splitlines()[0]
         except Exception as e:  # whatever it is, it is a result of this sample
             return "refused", f"{type(e).__name__}: {str(e).splitlines()[0] if str(e) else ''}"
-        return self.compare(op, got, want, got_grad, want_grad)
+        outcome, reason = self.compare(op, got, want, got_grad, want_grad)
+        if outcome == "disagree" and self.dtype == torch.float32:
+            reason += self.errors(op, sample, got + list(got_grad or ()), want + list(want_grad or ()))
+        return outcome, reason
+
+    def errors(self, op, sample, got, want):
+        """Which of the two float32 results is nearer to PyTorch's in float64."""
+        exact, grad = outputs_and_gradients(
+            op.op, doubled([sample.input, *sample.args]), doubled(sample.kwargs),
+            lambda out: [None if c is None else c.double() for c in torch_cotangents(want)],
+            lambda o, x, c: torch.autograd.grad(o, x, c, allow_unused=True))
+        ours, theirs = 0.0, 0.0
+        for g, w, e in zip(got, want, exact + list(grad or ())):
+            if g is not None and w is not None and e is not None and e.is_floating_point() and e.numel():
+                ours = max(ours, float(np.abs(as_array(g) - e.detach().numpy()).max()))
+                theirs = max(theirs, float((w.detach() - e.detach()).abs().max()))
+        return f" (off the float64 result: {ours:.2g}, PyTorch's float32 {theirs:.2g})"
 
     def compare(self, op, got, want, got_grad, want_grad):
         if len(got) != len(want):
