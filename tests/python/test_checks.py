@@ -12,7 +12,7 @@ ROOT = Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT))
 
 from tools.checks import (doc_links, file_names, file_sizes, formatting, header_form,  # noqa: E402
-                          include_direction, lint, python_compiles, readmes)
+                          include_direction, lint, operator_names, python_compiles, readmes)
 from tools.checks.tree import Tree  # noqa: E402
 
 
@@ -100,6 +100,12 @@ def test_header_form(plant):
                   "core/open.h": good + "using namespace std;\n"})
     assert found(header_form, tree) == [("core/open.h", 3), ("core/silent.h", 1),
                                         ("core/unguarded.h", 0)]
+
+
+def test_operator_names(plant):
+    tree = plant({"backends/cuda/codegen/rows.cpp": "int a;\nif (op == OpId::softmax) return;\n",
+                  "compiler/lower/loop_rules.cpp": "{OpId::full, {full}},\n"})
+    assert found(operator_names, tree) == [("backends/cuda/codegen/rows.cpp", 2)]
 
 
 def test_readmes(plant):

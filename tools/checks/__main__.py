@@ -9,7 +9,7 @@ import time
 from pathlib import Path
 
 from tools.checks import (doc_links, file_names, file_sizes, formatting, header_form,
-                          include_direction, lint, python_compiles, readmes)
+                          include_direction, lint, operator_names, python_compiles, readmes)
 from tools.checks.tree import Tree
 
 
@@ -30,6 +30,7 @@ def main():
         "file names": file_names.find,
         "include direction": include_direction.find,
         "header form": header_form.find,
+        "operator names": operator_names.find,
         "readmes": readmes.find,
         "doc links": doc_links.find,
         "python compiles": python_compiles.find,

@@ -8,13 +8,14 @@ namespace fuselet::nn {
 
 class Pair {
  public:
-  Pair(int64_t both) : values_{both, both} {}
-  Pair(int64_t height, int64_t width) : values_{height, width} {}
-  int64_t height() const { return values_[0]; }
-  int64_t width() const { return values_[1]; }
+  Pair(int64_t both) : height_(both), width_(both) {}
+  Pair(int64_t height, int64_t width) : height_(height), width_(width) {}
+  int64_t height() const { return height_; }
+  int64_t width() const { return width_; }
 
  private:
-  std::array<int64_t, 2> values_;
+  // No array: GCC 12 forgets one's default in a designated initialiser that names later members alone.
+  int64_t height_, width_;
 };
 
 struct Conv2dOptions {
