@@ -7,7 +7,7 @@
 
 namespace fuselet::nn {
 
-Conv2d::Conv2d(int64_t in_channels, int64_t out_channels, Pair kernel_size, Conv2dOptions options)
+Conv2d::Conv2d(int64_t in_channels, int64_t out_channels, Pair kernel_size, const Conv2dOptions& options)
     : Module("Conv2d"), options_(options) {
   FUSELET_CHECK(in_channels > 0 && out_channels > 0 && kernel_size.height() > 0 && kernel_size.width() > 0,
                 "Conv2d: expected positive channels and kernel size, got ", in_channels, ", ", out_channels, " and ",
@@ -26,7 +26,7 @@ Tensor Conv2d::forward(const Tensor& input) {
                 {options_.dilation.height(), options_.dilation.width()}, options_.groups);
 }
 
-MaxPool2d::MaxPool2d(Pair kernel_size, MaxPool2dOptions options)
+MaxPool2d::MaxPool2d(Pair kernel_size, const MaxPool2dOptions& options)
     : Module("MaxPool2d"), kernel_size_(kernel_size), options_(options) {}
 
 Tensor MaxPool2d::forward(const Tensor& input) {

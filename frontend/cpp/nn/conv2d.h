@@ -8,14 +8,13 @@ namespace fuselet::nn {
 
 class Pair {
  public:
-  Pair(int64_t both) : height_(both), width_(both) {}
-  Pair(int64_t height, int64_t width) : height_(height), width_(width) {}
-  int64_t height() const { return height_; }
-  int64_t width() const { return width_; }
+  Pair(int64_t both) : values_{both, both} {}
+  Pair(int64_t height, int64_t width) : values_{height, width} {}
+  int64_t height() const { return values_[0]; }
+  int64_t width() const { return values_[1]; }
 
  private:
-  // No array: GCC 12 forgets one's default in a designated initialiser that names later members alone.
-  int64_t height_, width_;
+  std::array<int64_t, 2> values_;
 };
 
 struct Conv2dOptions {
@@ -29,7 +28,8 @@ struct Conv2dOptions {
 class Conv2d : public Module {
  public:
   // Weight (out, in / groups, KH, KW) and bias (out) start uniform in ±1/sqrt(in / groups KH KW).
-  Conv2d(int64_t in_channels, int64_t out_channels, Pair kernel_size, Conv2dOptions options = {});
+  // By reference: GCC 12 with -march=native hands on a wrong copy of options that are a temporary (padding = stride).
+  Conv2d(int64_t in_channels, int64_t out_channels, Pair kernel_size, const Conv2dOptions& options = {});
   Tensor forward(const Tensor& input) override;
   const Tensor& weight() const { return parameter("weight"); }
   const Tensor& bias() const { return parameter("bias"); }
@@ -45,7 +45,7 @@ struct MaxPool2dOptions {
 
 class MaxPool2d : public Module {
  public:
-  explicit MaxPool2d(Pair kernel_size, MaxPool2dOptions options = {});
+  explicit MaxPool2d(Pair kernel_size, const MaxPool2dOptions& options = {});
   Tensor forward(const Tensor& input) override;
 
  private:
