@@ -59,19 +59,8 @@ def trunc_normal_(tensor, mean=0.0, std=1.0, a=-2.0, b=2.0, generator=None):
         warnings.warn("trunc_normal_: the mean is more than two std beyond [a, b]", stacklevel=2)
     low, high = (math.erf((edge - mean) / std / math.sqrt(2)) for edge in (a, b))
     drawn = _F.rand(tensor.shape, dtype=_C.float64, device=tensor.device, generator=generator) * (high - low) + low
-    values = _inverse_erf(drawn) * (std * math.sqrt(2)) + mean
+    values = _F.erfinv(drawn) * (std * math.sqrt(2)) + mean
     return tensor.copy_(values.clamp(a, b))
-
-
-def _inverse_erf(y):
-    """x with erf(x) = y, for y in (-1, 1): a first guess (Winitzki 2008), then Newton's method in double precision."""
-    y = y.clamp(-1 + 1e-15, 1 - 1e-15)
-    logs = _F.log((1 - y) * (1 + y))
-    c = 2 / (math.pi * 0.147) + logs / 2
-    x = _F.sign(y) * (((c * c - logs / 0.147).sqrt() - c).clamp(min=0.0)).sqrt()
-    for _ in range(3):
-        x = x - (_F.erf(x) - y) * (math.sqrt(math.pi) / 2) * (x * x).exp()
-    return x
 
 
 @no_grad
