@@ -129,9 +129,9 @@ def test_compiled_indexing():
     want[BASE[0] > 10] = -1
     for run in (f, fl.compile(f)):
         written, picked, columns = run(x, i, v)
-        np.testing.assert_array_equal(written.numpy(), want)
-        np.testing.assert_array_equal(picked.numpy(), BASE[0][[1, 0, 1], [2, 1, 2]])
-        np.testing.assert_array_equal(columns.numpy(), BASE[0][:, [1, 0, 1]])
+        np.testing.assert_array_equal(written.cpu().numpy(), want)
+        np.testing.assert_array_equal(picked.cpu().numpy(), BASE[0][[1, 0, 1], [2, 1, 2]])
+        np.testing.assert_array_equal(columns.cpu().numpy(), BASE[0][:, [1, 0, 1]])
 
 
 def test_duplicate_indices():
