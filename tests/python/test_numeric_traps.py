@@ -432,7 +432,7 @@ def test_batch_statistics_far_from_zero(dtype):
     np.testing.assert_allclose(y.detach().cpu().numpy()[:, 0], [-1.3416354, -0.4472118, 0.4472118, 1.3416354], rtol=1e-6)
     assert mean.item() == (2.0 ** 20 + 1.5) / 2 and variance.item() == pytest.approx(0.5 + 0.5 * 5 / 3, rel=1e-6)
     z = F.group_norm(x.detach().reshape(1, 4), 1)
-    np.testing.assert_allclose(z.numpy()[0], y.detach().cpu().numpy()[:, 0], rtol=1e-6)
+    np.testing.assert_allclose(z.cpu().numpy()[0], y.detach().cpu().numpy()[:, 0], rtol=1e-6)
     with pytest.raises(ValueError, match="more than 1 value per channel"):
         F.batch_norm(x[:1], mean, variance, training=True)
 
