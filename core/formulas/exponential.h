@@ -158,11 +158,26 @@ FUSELET_FN V log1p(V x) {
   }
 }
 
-// C's pow, special cases included. float goes through the double function: correctly rounded but
-// for rare near-ties.
+// x to the power y, modulo 2^64; to a negative power, what of 1 / x^-y is whole.
+template <class Int>
+FUSELET_RARE_FN Int integer_pow(Int x, Int y) {
+  if (y < 0) return x == 1 ? 1 : x != -1 ? 0 : y % 2 == 0 ? 1 : -1;
+  Bits<Int> result = 1, square = (Bits<Int>)x;
+  for (Bits<Int> left = (Bits<Int>)y; left != 0; left >>= 1) {
+    if (left & 1) result *= square;
+    square *= square;
+  }
+  return (Int)result;
+}
+
+// Floating: C's pow, special cases included; float goes through the double function, which is
+// correctly rounded but for rare near-ties.
 template <class V>
 FUSELET_FN V pow(V x, V y) {
-  return map_lanes([](Scalar<V> a, Scalar<V> b) { return (Scalar<V>)library_pow(a, b); }, x, y);
+  if constexpr (kIsInteger<V>)
+    return map_lanes([](Scalar<V> a, Scalar<V> b) { return integer_pow(a, b); }, x, y);
+  else
+    return map_lanes([](Scalar<V> a, Scalar<V> b) { return (Scalar<V>)library_pow(a, b); }, x, y);
 }
 
 }  // namespace fuselet::formula

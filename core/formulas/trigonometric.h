@@ -1,9 +1,9 @@
 // sin and cos.
 //
 // float: x is brought to [-pi/4, pi/4] in double and a float polynomial (tools/fit_formulas.py)
-// does the rest, at most 2 ulp. Lanes of 2^27 and more go one by one through the library's double
-// function, so every input is right. double: the library's function, lane by lane. Infinities give
-// NaN.
+// does the rest, at most 2 ulp. Lanes of 2^27 and more are reduced one by one with as many bits of
+// 2 / pi as they need, so every input is right. double: the library's function, lane by lane.
+// Infinities give NaN.
 #pragma once
 
 #include "core/formulas/arithmetic.h"
@@ -73,12 +73,39 @@ FUSELET_FN V sine_of(V r, Bits<V> quadrant) {
   return from_bits<V>(to_bits(value) ^ ((quadrant & 2u) << 30));
 }
 
-FUSELET_FN bool is_reducible(float x) { return !(abs(x) >= 0x1p27f); }
+// The same of one float of 2^27 and more, by Payne and Hanek's reduction: the product of its 24 bits of significand and
+// 96 bits of 2 / pi, those that give quarter turns from 2^1 down to 2^-94. The rest has a relative error below 2^-41.
+FUSELET_FN QuarterTurns<float> remove_many_quarter_turns(float x) {
+  const unsigned bits = to_bits(abs(x)), significand = (bits & 0x7fffffu) | 0x800000u;
+  const unsigned skipped = (bits >> 23) - 152;  // bits of 2 / pi whose products are whole turns
+  unsigned a = 0xa2f9836eu, b = 0x4e441529u, c = 0xfc2757d1u, d = 0xf534ddc0u;
+  if (skipped & 64) a = c, b = d, c = 0xdb629599u, d = 0x3c439041u;
+  if (skipped & 32) a = b, b = c, c = d, d = skipped & 64 ? 0xfe5163abu : 0xdb629599u;
+  const unsigned shift = skipped & 31;
+  auto window = [shift](unsigned high, unsigned low) {
+    return (unsigned)((((unsigned long long)high << 32 | low) << shift) >> 32);
+  };
+  unsigned long long product = (unsigned long long)significand * window(c, d);
+  product = (product >> 32) + (unsigned long long)significand * window(b, c);
+  product += (unsigned long long)(significand * window(a, b)) << 32;  // turns, the first two bits quarters of one
+  const unsigned quadrant = (unsigned)((product + (1ull << 61)) >> 62);
+  const double rest = (double)(long long)(product - ((unsigned long long)quadrant << 62)) * 0x1.921fb54442d18p-62;
+  const bool negative = x < 0.0f, finite = bits < 0x7f800000u;
+  return {finite ? (float)(negative ? -rest : rest) : x - x, negative ? 0u - quadrant : quadrant};
+}
+
+// sin(x + quarter * pi / 2) of a float of 2^27 or more, an infinity or NaN.
+FUSELET_RARE_FN float far_sine(float x, unsigned quarter) {
+  const QuarterTurns<float> turns = remove_many_quarter_turns(x);
+  return sine_of(turns.rest, turns.quadrant + quarter);
+}
+
+FUSELET_FN bool is_reducible(float x) { return abs(x) < 0x1p27f; }
 
 template <class V>
 FUSELET_FN bool all_reducible(V x) {
   if constexpr (kIsVector<V>) {
-    auto large = abs(x) >= 0x1p27f;
+    auto large = mask_not(abs(x) < 0x1p27f);
     int any = 0;
     for (int i = 0; i < kLanes<V>; ++i) any |= large[i];
     return any == 0;
@@ -87,14 +114,14 @@ FUSELET_FN bool all_reducible(V x) {
   }
 }
 
-// sin(x + quarter * pi / 2) of floats; library: the same of a double.
-template <class V, class Library>
-FUSELET_FN V shifted_sine(V x, unsigned quarter, Library library) {
+// sin(x + quarter * pi / 2) of floats.
+template <class V>
+FUSELET_FN V shifted_sine(V x, unsigned quarter) {
   QuarterTurns<V> turns = remove_quarter_turns(x);
   V result = sine_of(turns.rest, turns.quadrant + quarter);
   if (!all_reducible(x)) {
-    auto lane = [library](float input, float reduced) {
-      return is_reducible(input) ? reduced : (float)library((double)input);
+    auto lane = [quarter](float input, float reduced) {
+      return is_reducible(input) ? reduced : far_sine(input, quarter);
     };
     result = map_lanes(lane, x, result);
   }
@@ -103,20 +130,18 @@ FUSELET_FN V shifted_sine(V x, unsigned quarter, Library library) {
 
 template <class V>
 FUSELET_FN V sin(V x) {
-  auto library = [](double lane) { return library_sin(lane); };
   if constexpr (kIsFloat<V>)
-    return shifted_sine(x, 0, library);
+    return shifted_sine(x, 0);
   else
-    return map_lanes(library, x);
+    return map_lanes([](double lane) { return library_sin(lane); }, x);
 }
 
 template <class V>
 FUSELET_FN V cos(V x) {
-  auto library = [](double lane) { return library_cos(lane); };
   if constexpr (kIsFloat<V>)
-    return shifted_sine(x, 1, library);
+    return shifted_sine(x, 1);
   else
-    return map_lanes(library, x);
+    return map_lanes([](double lane) { return library_cos(lane); }, x);
 }
 
 }  // namespace fuselet::formula

@@ -1,14 +1,18 @@
 // The types that formulas take: scalars, GCC vectors of them, and what belongs to each (scalar,
 // lane count, masks).
 //
-// Under NVRTC there are scalars only. FUSELET_FN marks every formula, inlined on host and device.
+// Under NVRTC there are scalars only. FUSELET_FN marks every formula, inlined on host and device;
+// FUSELET_RARE_FN what a formula seldom needs, which stays one call: inlined for every element, it
+// would take most of the time that compiling a kernel takes.
 #pragma once
 
 #if defined(__CUDACC_RTC__) || defined(__CUDACC__)
 #define FUSELET_DEVICE_FORMULAS 1
 #define FUSELET_FN __device__ __forceinline__
+#define FUSELET_RARE_FN inline __device__ __noinline__
 #else
 #define FUSELET_FN inline __attribute__((always_inline))
+#define FUSELET_RARE_FN inline __attribute__((noinline, cold))
 #if defined(__GNUC__) && !defined(__clang__) && !defined(__AVX512F__)
 // Every function here is inlined, so no call passes a vector.
 #pragma GCC diagnostic ignored "-Wpsabi"

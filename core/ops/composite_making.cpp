@@ -57,9 +57,10 @@ Tensor broadcast_to(const Tensor& self, IntList size) { return self.expand(size)
 Tensor narrow(const Tensor& self, int64_t dim, SymInt start, SymInt length) {
   int64_t d = wrap_dim(dim, self.dim(), "narrow");
   SymInt size = self.sizes()[static_cast<size_t>(d)];
-  FUSELET_CHECK_INDEX(start >= 0 && length >= 0 && start + length <= size, "narrow: entries ", to_string(start), " to ",
+  const SymInt first = start < 0 ? start + size : start;
+  FUSELET_CHECK_INDEX(first >= 0 && length >= 0 && first + length <= size, "narrow: entries ", to_string(start), " to ",
                       to_string(start + length), " are out of range for dimension ", d, " of size ", to_string(size));
-  return self.slice(d, start, start + length);
+  return self.slice(d, first, first + length);
 }
 
 Tensor sum_to_size(const Tensor& self, IntList size) {

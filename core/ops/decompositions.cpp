@@ -17,6 +17,12 @@ double count_of(const Tensor& self, IntList dim, const char* op) {
   return count_reduced(self.sizes(), reduced_dims(dim.view(), self.dim(), op));
 }
 
+// x / keep where the mask is true, else 0 * x: one product, which rounds as one with the mask and one with 1 / keep do.
+Tensor dropped(const Tensor& x, const Tensor& mask, unsigned threshold) {
+  Tensor wide = up(x);
+  return down(wide * where(mask, full({}, philox::keep_scale(threshold), wide.dtype(), x.device()), 0), x.dtype());
+}
+
 }  // namespace
 
 Tensor mean(const Tensor& self, IntList dim, bool keepdim, const std::optional<DType>& dtype) {
@@ -35,11 +41,11 @@ Tensor var(const Tensor& self, IntList dim, int64_t correction, bool keepdim) {
 std::array<Tensor, 2> dropout_forward(const Tensor& self, double p) {
   unsigned threshold = philox::keep_threshold(p);
   Tensor mask = bernoulli(self.sizes(), threshold / 65536.0, self.device());
-  return {down(up(self) * mask * philox::keep_scale(threshold), self.dtype()), mask};
+  return {dropped(self, mask, threshold), mask};
 }
 
 Tensor dropout_grad(const Tensor& grad_output, const Tensor& mask, double p) {
-  return down(up(grad_output) * mask * philox::keep_scale(philox::keep_threshold(p)), grad_output.dtype());
+  return dropped(grad_output, mask, philox::keep_threshold(p));
 }
 
 Tensor addmm(const Tensor& self, const Tensor& mat1, const Tensor& mat2) {

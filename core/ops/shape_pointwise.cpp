@@ -95,6 +95,13 @@ void pointwise(const Call& call, TensorMeta* out) {
   out->strides = contiguous_strides(out->sizes);
 }
 
+void power(const Call& call, TensorMeta* out) {
+  pointwise(call, out);
+  if (is_float(out->dtype) || call.args[1].tag != Arg::Tag::Scalar) return;
+  FUSELET_CHECK(call.scalar(1).to_double() >= 0, call.op->name, ": integers to the negative power ",
+                call.scalar(1).to_int(), " are no integers: cast the base to a floating dtype first");
+}
+
 void clone(const Call& call, TensorMeta* out) {
   const Tensor& self = call.tensor(0);
   out->sizes = Dims(self.sizes());

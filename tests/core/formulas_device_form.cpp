@@ -8,6 +8,7 @@
 #define FUSELET_HOST_STAND_IN
 #define __device__
 #define __forceinline__ inline __attribute__((always_inline))
+#define __noinline__ __attribute__((noinline))
 #define fuselet fuselet_device_form
 
 inline float __fmaf_rn(float a, float b, float c) { return std::fma(a, b, c); }

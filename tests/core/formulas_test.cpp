@@ -108,6 +108,21 @@ TEST_CASE("integers wrap around") {
   CHECK(formula::maximum(low, high) == high);
 }
 
+TEST_CASE("powers of integers") {
+  auto pow = [](std::int64_t x, std::int64_t y) { return formula::pow(x, y); };
+  CHECK(pow(3, 39) == 4052555153018976267);  // no double holds it
+  CHECK(pow(-7, 21) == -558545864083284007);
+  CHECK(pow(2, 63) == std::numeric_limits<std::int64_t>::min());
+  CHECK(pow(3, 41) == static_cast<std::int64_t>(18026252303461234787u));  // 3^41 - 2^64
+  CHECK(pow(0, 0) == 1);
+  CHECK(pow(0, 5) == 0);
+  CHECK(pow(5, -1) == 0);
+  CHECK(pow(0, -1) == 0);
+  CHECK(pow(1, -7) == 1);
+  CHECK(pow(-1, -7) == -1);
+  CHECK(pow(-1, -8) == 1);
+}
+
 TEST_CASE_TEMPLATE("division rounded to whole numbers", S, float, double) {
   const S inf = std::numeric_limits<S>::infinity();
   const S values[] = {S(0.3), S(1), S(7), S(-7), S(0.1), S(-0.1), S(1e20), S(-2.5), S(0.5)};

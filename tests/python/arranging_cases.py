@@ -81,6 +81,7 @@ SHAPING = {
     "hsplit": (lambda x: x.hsplit(3)[1], lambda x: np.hsplit(x, 3)[1], [A]),
     "cat without elements": (lambda x: fl.cat([x, x.new_zeros(0)], 1), lambda x: x, [A]),
     "narrow": (lambda x: x.narrow(1, 1, 2), lambda x: x[:, 1:3], [A]),
+    "narrow from the end": (lambda x: x.narrow(1, -2, 2), lambda x: x[:, -2:], [A]),
 }
 
 INDEXING = {

@@ -83,6 +83,17 @@ def test_small_functions():
     check(fl.tensor(X).var(correction=1.5), X.var() * 20 / 18.5)
 
 
+def test_powers_of_integers_are_exact_and_negative_ones_refused():
+    t = fl.tensor([3, -7, 1])
+    assert (t ** 39)[0].item() == 3 ** 39 and (t ** 21)[1].item() == -7 ** 21
+    assert fl.compile(lambda x: x ** 39)(t)[0].item() == 3 ** 39
+    assert (t ** fl.tensor([-1, -2, -3])).tolist() == [0, 0, 1]
+    for power in (lambda: t ** -1, lambda: fl.pow(t, -2), lambda: t.clone().pow_(-1)):
+        with pytest.raises(ValueError, match="pow: integers to the negative power"):
+            power()
+    assert t.tolist() == [3, -7, 1] and (t ** -1.0).tolist() == pytest.approx([1 / 3, -1 / 7, 1])
+
+
 def test_other_names_are_the_same_functions():
     a, b = fl.tensor([1.0, 5.0]), fl.tensor([2.0, 4.0])
     for alias, name in (("multiply", "mul"), ("subtract", "sub"), ("divide", "div"), ("true_divide", "div"), ("greater", "gt"),

@@ -20,14 +20,10 @@ bool is_memory(const Statement& s) { return s.kind == Kind::Load || s.kind == Ki
 int choose_lanes(const kernel::Nest& nest) {
   const size_t last = nest.dims.size() - 1;
   size_t widest = 0;
-  bool draws_bits = false;
   for (const Statement& s : nest.body) {
     if (s.access.strides.size() <= last || s.access.strides[last] != 1) continue;
     if (is_memory(s)) widest = std::max(widest, size_of(s.dtype));
-    draws_bits = draws_bits || (s.kind == Kind::Random && s.distribution == kernel::Distribution::Bernoulli);
   }
-  // One block of random bits decides 8 elements: rows are bound by arithmetic where two threads calculate it.
-  if (draws_bits && widest == 4 && nest.structure == kernel::Structure::Rows) return 8;
   return widest == 0 ? 1 : widest <= 2 ? 8 : 4;
 }
 

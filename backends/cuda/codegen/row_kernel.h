@@ -21,6 +21,8 @@ class RowKernel {
 
   // thread, row_of_block, shared memory.
   void write_positions();
+  // has_row, n and row_at of the current `row`. Where a block has one row, the caller sees to it that there is one.
+  void write_row(const std::string& rows);
   // The passes of the current row, from `row` and `has_row`: everything up to row-level stores. `done` has the scalar
   // statements that stand already. Column sums accumulate in column_i[k][v], or in memory where rows are read again.
   void write_passes(std::set<int>* done);
@@ -36,6 +38,7 @@ class RowKernel {
   NestText& t_;
   int threads_ = 1, rows_ = 1, steps_ = 1;
   bool in_registers_ = true;
+  bool whole_steps_ = false;  // every thread has V elements in every step
   Passes passes_;
   std::vector<bool> after_columns_;
 };

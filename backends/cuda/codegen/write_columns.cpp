@@ -282,12 +282,12 @@ std::vector<PhaseText> write_rows_and_columns(NestText& t, NestText& narrow, con
            "::identity<" + type + ">();");
     t.line("}");
   }
-  t.open("for (Index step = 0; step < leaf_rows; ++step)");
+  const bool one_row = kernel.rows_of_block() == 1;  // else threads of one barrier end at different steps
+  t.open(std::string("for (Index step = 0; step < leaf_rows") + (one_row ? " && leaf * leaf_rows + step < rows" : "") +
+         "; ++step)");
   t.line("const Index row = leaf * leaf_rows + step;");
-  t.line("const bool has_row = row < rows;");
   t.line("[[maybe_unused]] const bool is_first_row = step == 0;");
-  t.line("const Index n = has_row ? " + t.dim(t.last()) + " : 0;");
-  t.line("[[maybe_unused]] const Index row_at = has_row ? row : 0;");
+  kernel.write_row("rows");
   std::vector<size_t> outer(t.last());
   std::iota(outer.begin(), outer.end(), size_t{0});
   t.unravel("row_at", outer);

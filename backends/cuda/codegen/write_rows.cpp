@@ -29,9 +29,7 @@ std::vector<PhaseText> write_rows(NestText& t, const NestPlace&) {
   const int64_t count = rows_of(t.nest());
   rows.write_positions();
   t.line("const Index row = block * " + std::to_string(rows.rows_of_block()) + " + row_of_block;");
-  t.line("const bool has_row = row < " + t.number("rows", count) + ";");
-  t.line("const Index n = has_row ? " + t.dim(t.last()) + " : 0;");
-  t.line("[[maybe_unused]] const Index row_at = has_row ? row : 0;");
+  rows.write_row(t.number("rows", count));
   t.unravel("row_at", outer_dims(t));
   std::set<int> done;
   rows.write_passes(&done);

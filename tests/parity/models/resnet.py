@@ -108,7 +108,7 @@ def loss_of(model, x, y):
 
 
 def optimizer_of(model):
-    return torch.optim.SGD(model.parameters(), lr=0.01, momentum=0.9, weight_decay=1e-4, nesterov=True)
+    return torch.optim.SGD(model.parameters(), lr=0.005, momentum=0.9, weight_decay=1e-4, nesterov=True)
 
 
 def before_step(model):
