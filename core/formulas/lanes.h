@@ -26,6 +26,17 @@ template <class M, class V>
 FUSELET_FN V select(M mask, V yes, V no) {
   return mask ? yes : no;
 }
+// Whether a mask of V's lanes is true in all of them.
+template <class V, class M>
+FUSELET_FN bool in_every_lane(M mask) {
+  if constexpr (kIsVector<V>) {
+    bool all = true;
+    for (int i = 0; i < kLanes<V>; ++i) all &= mask[i] != 0;
+    return all;
+  } else {
+    return mask;
+  }
+}
 template <class M>
 FUSELET_FN M mask_not(M mask) {
   if constexpr (kSame<M, bool>)

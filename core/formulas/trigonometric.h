@@ -100,28 +100,14 @@ FUSELET_RARE_FN float far_sine(float x, unsigned quarter) {
   return sine_of(turns.rest, turns.quadrant + quarter);
 }
 
-FUSELET_FN bool is_reducible(float x) { return abs(x) < 0x1p27f; }
-
-template <class V>
-FUSELET_FN bool all_reducible(V x) {
-  if constexpr (kIsVector<V>) {
-    auto large = mask_not(abs(x) < 0x1p27f);
-    int any = 0;
-    for (int i = 0; i < kLanes<V>; ++i) any |= large[i];
-    return any == 0;
-  } else {
-    return is_reducible((Scalar<V>)x);
-  }
-}
-
 // sin(x + quarter * pi / 2) of floats.
 template <class V>
 FUSELET_FN V shifted_sine(V x, unsigned quarter) {
   QuarterTurns<V> turns = remove_quarter_turns(x);
   V result = sine_of(turns.rest, turns.quadrant + quarter);
-  if (!all_reducible(x)) {
+  if (!in_every_lane<V>(abs(x) < 0x1p27f)) {
     auto lane = [quarter](float input, float reduced) {
-      return is_reducible(input) ? reduced : far_sine(input, quarter);
+      return abs(input) < 0x1p27f ? reduced : far_sine(input, quarter);
     };
     result = map_lanes(lane, x, result);
   }

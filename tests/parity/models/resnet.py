@@ -108,6 +108,7 @@ def loss_of(model, x, y):
 
 
 def optimizer_of(model):
+    # At 0.01 float32 and float64 part in an early step, whoever calculates: a relu or a window is nearly tied there.
     return torch.optim.SGD(model.parameters(), lr=0.005, momentum=0.9, weight_decay=1e-4, nesterov=True)
 
 
