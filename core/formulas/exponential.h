@@ -173,7 +173,8 @@ FUSELET_RARE_FN Int integer_pow(Int x, Int y) {
 FUSELET_RARE_FN double double_pow(double x, double y) { return library_pow(x, y); }
 
 // Floating: C's pow, special cases included; float goes through the double function, which is
-// correctly rounded but for rare near-ties. Squares, the most common power, are one product.
+// correctly rounded but for rare near-ties. Squares, the most common power, are one product,
+// and they and first powers exact where the library's function is not.
 template <class V>
 FUSELET_FN V pow(V x, V y) {
   if constexpr (kIsInteger<V>)
@@ -181,7 +182,10 @@ FUSELET_FN V pow(V x, V y) {
   else if (in_every_lane<V>(y == Scalar<V>(2)))
     return x * x;
   else
-    return map_lanes([](Scalar<V> a, Scalar<V> b) { return b == 2 ? a * a : (Scalar<V>)double_pow(a, b); }, x, y);
+    return map_lanes([](Scalar<V> a, Scalar<V> b) { return b == 1   ? a
+                                                           : b == 2 ? a * a
+                                                                    : (Scalar<V>)double_pow(a, b); },
+                     x, y);
 }
 
 }  // namespace fuselet::formula
