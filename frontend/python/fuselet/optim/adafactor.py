@@ -65,7 +65,7 @@ class Adafactor(TensorOptimizer):
         if g.dim() > 1:
             row = self._moved(p, "row_var", squares.mean(-1, True), mixing)
             column = self._moved(p, "col_var", squares.mean(-2, True), mixing)
-            estimate = row * column / row.mean(-2, True).clamp(min=tiny)
+            estimate = row * column / row.squeeze(-1).mean(-1, True).unsqueeze(-1).clamp(min=tiny)
         else:
             estimate = self._moved(p, "variance", squares, mixing)
         change = estimate.clamp(min=tiny * tiny).rsqrt() * g
