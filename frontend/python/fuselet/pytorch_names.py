@@ -113,8 +113,7 @@ _COMPLEX = "there are no complex dtypes; keep real and imaginary parts as two te
 _PARALLEL = "there is one process and one device a model; use utils.data.DistributedSampler with processes of your own"
 NEAREST = {
     "AdaptiveLogSoftmaxWithLoss": "nn.CrossEntropyLoss over all classes",
-    "ASGD": "optim.swa_utils.AveragedModel beside optim.SGD",
-    "Muon": "optim.AdamW, or an optimizer of your own over optim.Optimizer", "SparseAdam": "optim.Adam",
+    "SparseAdam": "optim.Adam",
     "autocast": "to(bfloat16) on the module and its inputs",
     "complex64": _COMPLEX, "imag": _COMPLEX, "polar": _COMPLEX, "real": _COMPLEX, "view_as_complex": _COMPLEX, "view_as_real": _COMPLEX,
     "conj": _COMPLEX, "mH": "mT", "fft": _COMPLEX, "stft": _COMPLEX,
