@@ -15,7 +15,8 @@ HEADER = '''# Assembled by frontend/python/make_stubs.py; edit the sources, not 
 from collections.abc import Sequence
 from typing import Any
 
-from . import autograd as autograd, compiler as compiler, cuda as cuda, linalg as linalg, nn as nn, optim as optim, utils as utils
+from . import autograd as autograd, compiler as compiler, cuda as cuda, linalg as linalg, nn as nn, optim as optim, special as special, utils as utils
+from .func import vmap as vmap
 from .grad_mode import (enable_grad as enable_grad, inference_mode as inference_mode, no_grad as no_grad,
                         set_grad_enabled as set_grad_enabled)
 from .number_limits import finfo as finfo, iinfo as iinfo
@@ -122,7 +123,8 @@ OPERATORS = ["add", "radd", "iadd", "sub", "rsub", "isub", "mul", "rmul", "imul"
              "rfloordiv", "ifloordiv", "mod", "rmod", "imod", "pow", "rpow", "and", "or", "xor", "lshift", "rshift", "lt", "le", "gt", "ge"]
 
 # Modules whose functions the package exports, beside composed.py.
-COMPOSED = ("shaping", "joining", "diagonals", "selecting", "ordering", "contracting", "einsum", "reductions")
+COMPOSED = ("shaping", "joining", "diagonals", "selecting", "ordering", "contracting", "einsum", "reductions", "quantiles", "cumulative",
+            "histograms", "distances", "poisson")
 
 
 def parameters(function):

@@ -36,7 +36,10 @@ ELSEWHERE = ("fft.", "sparse.", "masked.", "_refs.", "jiterator", "ops.aten", "s
 REORDERED = {"where": lambda x, condition, other: fl.where(condition, x, other),
              "einsum": lambda operands, equation: fl.einsum(equation, *operands),
              "zero_": lambda x: x.clone().zero_(),
-             "nn.functional.embedding": lambda weight, i, **kw: fl.nn.functional.embedding(i, weight, **kw)}
+             "nn.functional.embedding": lambda weight, i, **kw: fl.nn.functional.embedding(i, weight, **kw),
+             "nn.functional.embedding_bag": lambda weight, i, *rest, **kw: fl.nn.functional.embedding_bag(i, weight, *rest, **kw),
+             # PyTorch's gradient of this loss is that of log_softmax and the loss together.
+             "nn.functional.ctc_loss": lambda logs, *rest, **kw: fl.nn.functional.ctc_loss(logs.log_softmax(-1), *rest, **kw)}
 
 
 def counterpart(name):

@@ -20,9 +20,14 @@ from .selecting import *  # noqa: F403
 from .ordering import *  # noqa: F403
 from .contracting import *  # noqa: F403
 from .reductions import *  # noqa: F403
+from .quantiles import *  # noqa: F403
+from .cumulative import *  # noqa: F403
+from .histograms import *  # noqa: F403
+from .distances import *  # noqa: F403
 from .making import (arange, as_tensor, asarray, bernoulli, empty, empty_like, eye, from_dlpack, from_numpy, full,
                      full_like, linspace, meshgrid, multinomial, normal, ones, ones_like, rand, rand_like,
                      randint, randint_like, randn, randn_like, randperm, scalar_tensor, tensor, zeros, zeros_like)
+from .poisson import poisson
 from .grad_mode import enable_grad, inference_mode, no_grad, set_grad_enabled
 from .number_limits import finfo, iinfo
 from .constants import (channels_last, channels_last_3d, contiguous_format, e, inf, layout, memory_format, nan, newaxis, pi,
@@ -79,9 +84,10 @@ def get_float32_matmul_precision():
 _C._install_line_hook(_os.path.dirname(_os.path.abspath(__file__)) + _os.sep)
 
 from . import (accelerator, autograd, backends, compiler, cuda, distributions, func, linalg, nn, optim,  # noqa: E402
-               random, serialization, testing, utils)
+               random, serialization, special, testing, utils)
 from .backends.absent import npu, xpu  # noqa: E402
 from .compiling import compile  # noqa: E402
+from .func import vmap  # noqa: E402
 from .saving import load, save  # noqa: E402
 
 from . import pytorch_names as _pytorch_names  # noqa: E402

@@ -37,7 +37,8 @@ NAMES = {
         strided sub subtract sum svd swapaxes swapdims t take take_along_dim tan tanh tensor tensor_split tensordot tile topk trace
         transpose trapezoid tril tril_indices triu triu_indices true_divide trunc typename uint8 unbind unflatten unique
         unique_consecutive unsqueeze use_deterministic_algorithms utils vander var var_mean vdot view_as_complex view_as_real vmap
-        vsplit vstack where xlogy zeros zeros_like"""),
+        vsplit vstack where xlogy zeros zeros_like
+        nanquantile"""),
     "torch.nn": ("fuselet.nn", """
         AdaptiveAvgPool1d AdaptiveAvgPool2d AdaptiveAvgPool3d AdaptiveLogSoftmaxWithLoss AdaptiveMaxPool1d AdaptiveMaxPool2d
         AlphaDropout AvgPool1d AvgPool2d AvgPool3d BCELoss BCEWithLogitsLoss BatchNorm1d BatchNorm2d BatchNorm3d Bilinear Buffer CELU
@@ -51,7 +52,8 @@ NAMES = {
         RNNCell RReLU ReLU ReLU6 ReflectionPad1d ReflectionPad2d ReplicationPad1d ReplicationPad2d SELU Sequential SiLU Sigmoid
         SmoothL1Loss SoftMarginLoss Softmax Softmax2d Softmin Softplus Softshrink Softsign SyncBatchNorm Tanh Tanhshrink Threshold
         Transformer TransformerDecoder TransformerDecoderLayer TransformerEncoder TransformerEncoderLayer TripletMarginLoss Unflatten
-        Unfold Upsample UpsamplingBilinear2d UpsamplingNearest2d ZeroPad1d ZeroPad2d functional init parallel utils"""),
+        Unfold Upsample UpsamplingBilinear2d UpsamplingNearest2d ZeroPad1d ZeroPad2d functional init parallel utils
+        AdaptiveMaxPool3d MaxUnpool1d MaxUnpool3d MultiLabelMarginLoss TripletMarginWithDistanceLoss"""),
     "torch.nn.functional": ("fuselet.nn.functional", """
         adaptive_avg_pool1d adaptive_avg_pool2d adaptive_avg_pool3d adaptive_max_pool1d adaptive_max_pool2d affine_grid alpha_dropout
         avg_pool1d avg_pool2d avg_pool3d batch_norm bilinear binary_cross_entropy binary_cross_entropy_with_logits celu channel_shuffle
@@ -61,7 +63,9 @@ NAMES = {
         l1_loss layer_norm leaky_relu linear local_response_norm log_softmax logsigmoid margin_ranking_loss max_pool1d max_pool2d
         max_pool3d mish mse_loss multi_margin_loss nll_loss normalize one_hot pad pairwise_distance pixel_shuffle pixel_unshuffle
         poisson_nll_loss prelu relu relu6 rms_norm scaled_dot_product_attention selu sigmoid silu smooth_l1_loss soft_margin_loss softmax
-        softmin softplus softshrink softsign tanh tanhshrink threshold triplet_margin_loss unfold upsample"""),
+        softmin softplus softshrink softsign tanh tanhshrink threshold triplet_margin_loss unfold upsample
+        adaptive_max_pool3d max_unpool1d max_unpool2d max_unpool3d multilabel_margin_loss multilabel_soft_margin_loss pdist
+        rrelu triplet_margin_with_distance_loss"""),
     "torch.optim": ("fuselet.optim", """
         ASGD Adadelta Adafactor Adagrad Adam AdamW Adamax LBFGS Muon NAdam Optimizer RAdam RMSprop Rprop SGD SparseAdam lr_scheduler
         swa_utils"""),
@@ -71,7 +75,11 @@ NAMES = {
     "torch.utils.data": ("fuselet.utils.data", """
         BatchSampler ChainDataset ConcatDataset DataLoader Dataset DistributedSampler IterDataPipe IterableDataset MapDataPipe
         RandomSampler Sampler SequentialSampler StackDataset Subset SubsetRandomSampler TensorDataset WeightedRandomSampler
-        default_collate default_convert get_worker_info random_split"""),
+        default_collate default_convert get_worker_info random_split
+        dataloader distributed sampler"""),
+    "torch.special": ("fuselet.special", """
+        bessel_j0 bessel_j1 digamma entr erf erfc erfcx erfinv exp2 expit expm1 gammaln i0 i0e log1p log_ndtr log_softmax logit
+        logsumexp multigammaln ndtr ndtri polygamma psi round sinc softmax xlog1py xlogy zeta"""),
     "torch.Tensor": ("fuselet.Tensor", """
         H T abs abs_ acos add add_ addcdiv addcdiv_ addcmul addcmul_ addmm all allclose amax amin any argmax argmin argsort as_strided
         asin atan backward baddbmm bernoulli bernoulli_ bfloat16 bitwise_and bitwise_or bitwise_xor bmm bool broadcast_to byte ceil char
@@ -88,7 +96,15 @@ NAMES = {
         rsqrt scatter scatter_ scatter_add scatter_add_ scatter_reduce select set_ shape share_memory_ short sigmoid sigmoid_ sign sin sinh
         size softmax sort split sqrt sqrt_ square squeeze squeeze_ std storage storage_offset stride sub sub_ sum swapaxes t take tan tanh
         tensor_split tile to to_dense to_sparse tolist topk trace transpose transpose_ tril tril_ triu triu_ true_divide trunc type type_as
-        unbind unflatten unfold uniform_ unique unsqueeze unsqueeze_ untyped_storage values var view view_as vsplit where zero_"""),
+        unbind unflatten unfold uniform_ unique unsqueeze unsqueeze_ untyped_storage values var view view_as vsplit where zero_
+        cummin nanquantile acos_ acosh_ addbmm_ addmm_ addmv_ addr_ arccos_ arcsin_ arctan_ arctan2_ as_strided_ asin_ asinh_
+        atan_ atan2_ atanh_ baddbmm_ bitwise_and_ bitwise_not_ bitwise_or_ bitwise_xor_ cauchy_ ceil_ clip_ copysign_ cos_
+        cosh_ cumprod_ cumsum_ deg2rad_ digamma_ divide_ eq_ erf_ erfc_ erfinv_ exp2_ expm1_ float_power_ floor_
+        floor_divide_ fmod_ frac_ gcd_ ge_ geometric_ greater_ greater_equal_ gt_ heaviside_ hypot_ index_reduce_ lcm_ le_
+        less_ less_equal_ lgamma_ log10_ log1p_ log2_ log_ log_normal_ logaddexp_ logical_and_ logical_not_ logical_or_
+        logical_xor_ logit_ lt_ map2_ masked_scatter_ multiply_ nan_to_num_ ne_ negative_ nextafter_ not_equal_ put_ rad2deg_
+        reciprocal_ remainder_ rename_ renorm_ resize_as_ round_ rsqrt_ scatter_reduce_ sgn_ sign_ sin_ sinc_ sinh_ square_
+        subtract_ swapaxes_ swapdims_ t_ tan_ tanh_ true_divide_ trunc_ xlogy_"""),
 }
 
 # What to use instead of a name that is not here. A name without an entry has nothing like it.
@@ -97,28 +113,23 @@ _COMPLEX = "there are no complex dtypes; keep real and imaginary parts as two te
 _PARALLEL = "there is one process and one device a model; use utils.data.DistributedSampler with processes of your own"
 NEAREST = {
     "AdaptiveLogSoftmaxWithLoss": "nn.CrossEntropyLoss over all classes",
-    "Adafactor": "optim.Adam", "ASGD": "optim.swa_utils.AveragedModel beside optim.SGD", "LBFGS": "optim.Adam",
-    "Muon": "optim.AdamW, or an optimizer of your own over optim.Optimizer", "SparseAdam": "optim.Adam",
-    "autocast": "to(bfloat16) on the module and its inputs", "cdist": "(x.unsqueeze(-2) - y.unsqueeze(-3)).norm(dim=-1)",
+    "SparseAdam": "optim.Adam",
+    "autocast": "to(bfloat16) on the module and its inputs",
     "complex64": _COMPLEX, "imag": _COMPLEX, "polar": _COMPLEX, "real": _COMPLEX, "view_as_complex": _COMPLEX, "view_as_real": _COMPLEX,
     "conj": _COMPLEX, "mH": "mT", "fft": _COMPLEX, "stft": _COMPLEX,
-    "ctc_loss": "nn.functional.cross_entropy with aligned targets", "CTCLoss": "nn.CrossEntropyLoss with aligned targets",
     "DataParallel": _PARALLEL, "parallel": _PARALLEL, "SyncBatchNorm": "nn.BatchNorm2d",
-    "embedding_bag": "embedding() and sum() or mean() over the bag", "EmbeddingBag": "nn.Embedding and sum() or mean() over the bag",
     "int16": "int32, or int8", "short": "int() for int32, or char() for int8",
     "IterDataPipe": "IterableDataset", "MapDataPipe": "Dataset",
-    "LazyLinear": "nn.Linear with in_features given", "local_response_norm": "group_norm", "LocalResponseNorm": "nn.GroupNorm",
-    "MaxUnpool2d": "scatter_() with the indices of max_pool2d(return_indices=True)",
-    "MultiMarginLoss": "nn.HingeEmbeddingLoss",
-    "MultiLabelSoftMarginLoss": "nn.BCEWithLogitsLoss",
-    "RReLU": "nn.LeakyReLU", "resize_": "a new tensor with new_empty(size)", "share_memory_": "from_numpy() over a shared NumPy array",
+    "resize_": "a new tensor with new_empty(size)", "share_memory_": "from_numpy() over a shared NumPy array",
     "sparse_coo_tensor": _SPARSE, "to_sparse": _SPARSE, "values": "the tensor itself, which is dense",
-    "special": "the function of the same name on the package itself", "svd": "numpy.linalg.svd on x.numpy()",
+    "svd": "numpy.linalg.svd on x.numpy()",
     "pinverse": "numpy.linalg.pinv on x.numpy()",
-    "vmap": "a leading dimension: operators take batches", "use_deterministic_algorithms": "nothing is needed: every operator is deterministic",
+    "use_deterministic_algorithms": "nothing is needed: every operator is deterministic",
     "rename": "dimensions by number: there are no named dimensions", "map_": "apply_(), or operators",
-    "poisson": "distributions.Normal with the same mean and variance", "quantile": "sort() and a lerp() of two neighbours",
-    "histc": "bucketize() and bincount()", "profiler": "compiler.report()", "lgamma": "math.lgamma element by element with apply_()",
+    "profiler": "compiler.report()", "lgamma": "math.lgamma element by element with apply_()",
+    "digamma": "the slope of lgamma by differences", "resize_as_": "a new tensor with empty_like(other)",
+    "as_strided_": "as_strided()", "map2_": "apply_(), or operators", "rename_": "dimensions by number: there are no named dimensions",
+    "log_ndtr": "special.ndtr() and log(), for arguments above -5", "ndtri": "erfinv(2 p - 1) * 2 ** 0.5",
 }
 
 

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import builtins
 
-from . import _C, composed, constants, contracting, diagonals, joining, ordering, printing, reductions, selecting, shaping
+from . import (_C, composed, constants, contracting, cumulative, diagonals, histograms, in_place, joining, ordering, printing, quantiles,
+               reductions, selecting, shaping)
 from .tensor_attributes import TensorAttributes
 
 _F = _C.functions
@@ -469,9 +470,11 @@ def _round_(self, *, decimals=0):
 Tensor.add_, Tensor.sub_, Tensor.subtract_, Tensor.round_ = _add_, _sub_, _sub_, _round_
 Tensor.div_ = Tensor.divide_ = Tensor.true_divide_ = _div_
 
-for _module in (shaping, joining, diagonals, selecting, ordering, contracting):
+for _module in (shaping, joining, diagonals, selecting, ordering, contracting, quantiles, cumulative, histograms):
     for _name in _module.METHODS:
         setattr(Tensor, _name, getattr(_module, _name))
+for _name, _method in in_place.METHODS.items():
+    setattr(Tensor, _name, _method)
 
 
 def _where(self, condition, other):

@@ -3,22 +3,25 @@
 from . import attention, functional, init, modules, utils
 from ..pytorch_names import absent as _absent
 from .activations import (CELU, ELU, GELU, GLU, Hardshrink, Hardsigmoid, Hardswish, Hardtanh, Identity, LeakyReLU,
-                          LogSigmoid, LogSoftmax, Mish, PReLU, ReLU, ReLU6, SELU, SiLU, Sigmoid, Softmax, Softmax2d,
+                          LogSigmoid, LogSoftmax, Mish, PReLU, RReLU, ReLU, ReLU6, SELU, SiLU, Sigmoid, Softmax, Softmax2d,
                           Softmin, Softplus, Softshrink, Softsign, Tanh, Tanhshrink, Threshold)
 from .multihead_attention import MultiheadAttention
 from .containers import ModuleDict, ModuleList, ParameterDict, ParameterList, Sequential
 from .convolutions import Conv1d, Conv2d, Conv3d, ConvTranspose1d, ConvTranspose2d, ConvTranspose3d
 from .dropout import AlphaDropout, Dropout, Dropout1d, Dropout2d, Dropout3d
-from .layers import Bilinear, CosineSimilarity, Embedding, Linear, PairwiseDistance
+from .layers import Bilinear, CosineSimilarity, Embedding, EmbeddingBag, Linear, PairwiseDistance
+from .lazy_linear import LazyLinear
 from .losses import (BCELoss, BCEWithLogitsLoss, CosineEmbeddingLoss, CrossEntropyLoss, GaussianNLLLoss,
                      HingeEmbeddingLoss, HuberLoss, KLDivLoss, L1Loss, MSELoss, MarginRankingLoss, NLLLoss,
                      PoissonNLLLoss, SmoothL1Loss, SoftMarginLoss, TripletMarginLoss)
+from .losses import (CTCLoss, MultiLabelMarginLoss, MultiLabelSoftMarginLoss, MultiMarginLoss,
+                     TripletMarginWithDistanceLoss)
 from .module import Module
 from .normalization import (BatchNorm1d, BatchNorm2d, BatchNorm3d, GroupNorm, InstanceNorm1d, InstanceNorm2d,
-                            InstanceNorm3d, LayerNorm, RMSNorm)
+                            InstanceNorm3d, LayerNorm, LocalResponseNorm, RMSNorm)
 from .parameter import Buffer, Parameter
 from .pooling import (AdaptiveAvgPool1d, AdaptiveAvgPool2d, AdaptiveAvgPool3d, AdaptiveMaxPool1d, AdaptiveMaxPool2d, AvgPool1d,
-                      AvgPool2d, AvgPool3d, MaxPool1d, MaxPool2d, MaxPool3d)
+                      AvgPool2d, AvgPool3d, MaxPool1d, MaxPool2d, MaxPool3d, AdaptiveMaxPool3d, MaxUnpool1d, MaxUnpool2d, MaxUnpool3d)
 from .rearranging import (ChannelShuffle, CircularPad1d, CircularPad2d, ConstantPad1d, ConstantPad2d, Flatten, Fold,
                           PixelShuffle, PixelUnshuffle, ReflectionPad1d, ReflectionPad2d, ReplicationPad1d,
                           ReplicationPad2d, Unflatten, Unfold, Upsample, UpsamplingBilinear2d, UpsamplingNearest2d,
@@ -44,5 +47,9 @@ __all__ = ["AdaptiveAvgPool1d", "AdaptiveAvgPool2d", "AdaptiveAvgPool3d", "Adapt
            "Tanh", "Tanhshrink", "Threshold", "Transformer", "TransformerDecoder", "TransformerDecoderLayer",
            "TransformerEncoder", "TransformerEncoderLayer", "TripletMarginLoss", "Unflatten", "Unfold", "Upsample",
            "UpsamplingBilinear2d", "UpsamplingNearest2d", "ZeroPad1d", "ZeroPad2d", "attention", "functional", "init", "modules", "utils"]
+
+__all__ += ["AdaptiveMaxPool3d", "CTCLoss", "EmbeddingBag", "LazyLinear", "LocalResponseNorm", "MaxUnpool1d", "MaxUnpool2d",
+            "MaxUnpool3d", "MultiLabelMarginLoss", "MultiLabelSoftMarginLoss", "MultiMarginLoss", "RReLU",
+            "TripletMarginWithDistanceLoss"]
 
 __getattr__ = _absent("torch.nn")

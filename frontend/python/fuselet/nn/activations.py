@@ -309,3 +309,17 @@ class Softmax2d(Module):
         if input.dim() not in (3, 4):
             raise ValueError(f"Softmax2d: expected (N, C, H, W) or (C, H, W), got shape {list(input.shape)}")
         return F.softmax(input, -3)
+
+
+class RReLU(Module):
+    """x where positive, else a x: while training a is uniform in [lower, upper) for each element, else the middle."""
+
+    def __init__(self, lower=1 / 8, upper=1 / 3, inplace=False):
+        super().__init__()
+        self.lower, self.upper = lower, upper
+
+    def forward(self, input):
+        return F.rrelu(input, self.lower, self.upper, self.training)
+
+    def extra_repr(self):
+        return f"lower={self.lower}, upper={self.upper}"

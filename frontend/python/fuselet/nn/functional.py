@@ -7,10 +7,13 @@ import math
 from ..pytorch_names import absent as _absent
 from .. import _C, composed
 from ..contracting import bilinear  # noqa: F401
+from ..distances import pdist  # noqa: F401
 from .functions.attention import scaled_dot_product_attention  # noqa: F401
 from .functions.convolutions import (conv1d, conv2d, conv3d, conv_transpose1d, conv_transpose2d,  # noqa: F401
                                      conv_transpose3d, fold, unfold)
+from .functions.ctc import ctc_loss  # noqa: F401
 from .functions.dropping import alpha_dropout, dropout1d, dropout2d, dropout3d, gumbel_softmax  # noqa: F401
+from .functions.embedding_bags import embedding_bag  # noqa: F401
 from .functions.grid_sampling import affine_grid, grid_sample  # noqa: F401
 from .functions.padding import pad  # noqa: F401
 from .functions.pooling import (adaptive_avg_pool1d, adaptive_avg_pool2d, adaptive_avg_pool3d,  # noqa: F401

@@ -116,6 +116,45 @@ class Embedding(Module):
         return f"{self.num_embeddings}, {self.embedding_dim}{pad}"
 
 
+class EmbeddingBag(Module):
+    """Bags of integers, (B, L) or (N) with offsets (B) -> (B, embedding_dim): sums, means or maxima of rows of weight
+    (num_embeddings, embedding_dim); see functional.embedding_bag.
+
+    weight starts normal, of mean 0 and variance 1, the row padding_idx, which counts for nothing, as 0. NotImplementedError
+    for max_norm, scale_grad_by_freq, sparse."""
+
+    def __init__(self, num_embeddings, embedding_dim, max_norm=None, norm_type=2.0, scale_grad_by_freq=False, mode="mean", sparse=False,
+                 _weight=None, include_last_offset=False, padding_idx=None, device=None, dtype=None):
+        super().__init__()
+        if max_norm is not None or scale_grad_by_freq or sparse:
+            raise NotImplementedError("EmbeddingBag: max_norm, scale_grad_by_freq and sparse are not supported")
+        self.num_embeddings, self.embedding_dim = num_embeddings, embedding_dim
+        if padding_idx is not None and not -num_embeddings <= padding_idx < num_embeddings:
+            raise ValueError(f"EmbeddingBag: padding_idx {padding_idx} is out of range for {num_embeddings} rows")
+        self.padding_idx = None if padding_idx is None else padding_idx % num_embeddings
+        self.mode, self.include_last_offset = mode, include_last_offset
+        self.weight = Parameter(empty(num_embeddings, embedding_dim, dtype=dtype, device=device) if _weight is None else _weight)
+        if _weight is None:
+            self.reset_parameters()
+
+    reset_parameters = Embedding.reset_parameters
+
+    @classmethod
+    def from_pretrained(cls, embeddings, freeze=True, mode="mean", include_last_offset=False, padding_idx=None):
+        """A layer over the memory of `embeddings` (V, D), without gradient unless freeze=False."""
+        made = cls(*embeddings.shape, mode=mode, _weight=embeddings, include_last_offset=include_last_offset, padding_idx=padding_idx)
+        made.weight.requires_grad_(not freeze)
+        return made
+
+    def forward(self, input, offsets=None, per_sample_weights=None):
+        return F.embedding_bag(input, self.weight, offsets, mode=self.mode, per_sample_weights=per_sample_weights,
+                               include_last_offset=self.include_last_offset, padding_idx=self.padding_idx)
+
+    def extra_repr(self):
+        pad = "" if self.padding_idx is None else f", padding_idx={self.padding_idx}"
+        return f"{self.num_embeddings}, {self.embedding_dim}, mode={self.mode!r}{pad}"
+
+
 class CosineSimilarity(Module):
     """The cosine of the angle between x1 and x2 along dim, norms being at least eps."""
 

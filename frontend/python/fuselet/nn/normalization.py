@@ -205,3 +205,17 @@ class InstanceNorm3d(_InstanceNorm):
     """(N, C, D, H, W) or (C, D, H, W) normalised a channel of each sample."""
 
     ranks = (4, 5)
+
+
+class LocalResponseNorm(Module):
+    """x / (k + alpha m)^beta, m being the mean of x² over `size` neighbouring channels (Krizhevsky et al. 2012)."""
+
+    def __init__(self, size, alpha=1e-4, beta=0.75, k=1.0):
+        super().__init__()
+        self.size, self.alpha, self.beta, self.k = size, alpha, beta, k
+
+    def forward(self, input):
+        return F.local_response_norm(input, self.size, self.alpha, self.beta, self.k)
+
+    def extra_repr(self):
+        return f"{self.size}, alpha={self.alpha}, beta={self.beta}, k={self.k}"

@@ -41,6 +41,39 @@ class MaxPool3d(_MaxPool):
     name = "max_pool3d"
 
 
+class _MaxUnpool(Module):
+    name = ""
+
+    def __init__(self, kernel_size, stride=None, padding=0):
+        super().__init__()
+        self.kernel_size, self.padding = kernel_size, padding
+        self.stride = kernel_size if stride is None else stride
+
+    def forward(self, input, indices, output_size=None):
+        return getattr(F, self.name)(input, indices, self.kernel_size, self.stride, self.padding, output_size)
+
+    def extra_repr(self):
+        return f"kernel_size={self.kernel_size}, stride={self.stride}, padding={self.padding}"
+
+
+class MaxUnpool1d(_MaxUnpool):
+    """The values of MaxPool1d at the places it gives with return_indices, 0 elsewhere; see functional.max_unpool1d."""
+
+    name = "max_unpool1d"
+
+
+class MaxUnpool2d(_MaxUnpool):
+    """The values of MaxPool2d at the places it gives with return_indices, 0 elsewhere; see functional.max_unpool2d."""
+
+    name = "max_unpool2d"
+
+
+class MaxUnpool3d(_MaxUnpool):
+    """The values of MaxPool3d at the places it gives with return_indices, 0 elsewhere; see functional.max_unpool3d."""
+
+    name = "max_unpool3d"
+
+
 class AvgPool1d(Module):
     """The mean of each window of (N, C, L); see functional.avg_pool1d."""
 
@@ -125,3 +158,10 @@ class AdaptiveMaxPool2d(_AdaptiveMax):
 
     def forward(self, input):
         return F.adaptive_max_pool2d(input, self.output_size, self.return_indices)
+
+
+class AdaptiveMaxPool3d(_AdaptiveMax):
+    """(N, C, D, H, W) -> (N, C, *output_size): the largest elements of windows that cover the volume."""
+
+    def forward(self, input):
+        return F.adaptive_max_pool3d(input, self.output_size, self.return_indices)

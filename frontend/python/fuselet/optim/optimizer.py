@@ -105,18 +105,26 @@ class Optimizer:
         """Updates the parameters that have a gradient. A closure evaluates the loss again and is run first."""
         if type(self).update is Optimizer.update:
             raise NotImplementedError(f"{type(self).__name__} has neither step() nor update()")
-        for hook in tuple(self._step_hooks["before"].values()):
-            changed = hook(self, (closure,), {})
-            if changed is not None:
-                (closure, *_), _ = changed
+        closure = self._run_hooks_before(closure)
         loss = None
         if closure is not None:
             with enable_grad():
                 loss = closure()
         self._step()
+        self._run_hooks_after(closure)
+        return loss
+
+    def _run_hooks_before(self, closure):
+        """The closure that the hooks leave."""
+        for hook in tuple(self._step_hooks["before"].values()):
+            changed = hook(self, (closure,), {})
+            if changed is not None:
+                (closure, *_), _ = changed
+        return closure
+
+    def _run_hooks_after(self, closure):
         for hook in tuple(self._step_hooks["after"].values()):
             hook(self, (closure,), {})
-        return loss
 
     def register_step_pre_hook(self, hook):
         """hook(optimizer, args, kwargs) at the beginning of step(); what it returns (not None) replaces (args, kwargs)."""
@@ -176,6 +184,10 @@ class Optimizer:
         return found
 
     # ---- saving
+    def shape_of_state(self, p, name):
+        """The shape that the state tensor `name` of a parameter has: the parameter's own."""
+        return tuple(p.shape)
+
     def state_dict(self):
         """{'state': {index: {…}}, 'param_groups': […]}: parameters by their index over all groups."""
         order = {id(p): i for i, p in enumerate(p for g in self.param_groups for p in g["params"])}
@@ -202,7 +214,7 @@ class Optimizer:
             p = order[i]
             for name, value in entries.items():
                 if isinstance(value, _C.TensorBase):
-                    if value.dim() and tuple(value.shape) != tuple(p.shape):
+                    if value.dim() and tuple(value.shape) != self.shape_of_state(p, name):
                         raise ValueError(f"{type(self).__name__}.load_state_dict: {name} of parameter {i} has shape "
                                          f"{list(value.shape)}, the parameter {list(p.shape)}")
                     value = value.detach().to(device=p.device, copy=True)

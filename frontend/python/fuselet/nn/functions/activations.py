@@ -80,6 +80,19 @@ def hardswish(input, inplace=False):
     return _applied("hardswish", input, inplace)
 
 
+def rrelu(input, lower=1 / 8, upper=1 / 3, training=False, inplace=False):
+    """input where positive, else a input (Xu et al. 2015): while training each element has an a of its own, uniform in
+    [lower, upper), which takes one draw of the default generator; else a is the middle. RuntimeError where lower > upper."""
+    if lower > upper:
+        raise RuntimeError(f"rrelu: lower {lower} must not be above upper {upper}")
+    if not training:
+        return leaky_relu(input, (lower + upper) / 2, inplace)
+    drawn = _F.rand(input.shape, dtype=_C.float32 if input.dtype.itemsize == 2 else input.dtype, device=input.device)
+    slope = (drawn * (upper - lower) + lower).to(input.dtype)
+    result = _F.where(input > 0, input, (input.clone() if inplace else input) * slope)
+    return input.copy_(result) if inplace else result
+
+
 def threshold(input, threshold, value, inplace=False):
     """input where it is above threshold, else value."""
     return _applied("threshold", input, inplace, threshold, value)
@@ -90,5 +103,5 @@ def softmin(input, dim=-1, dtype=None):
     return _F.softmax(-input, dim, dtype)
 
 
-__all__ = ("celu elu gelu glu hardshrink hardsigmoid hardswish hardtanh leaky_relu logsigmoid mish prelu relu relu6 selu sigmoid "
+__all__ = ("celu elu gelu glu hardshrink hardsigmoid hardswish hardtanh leaky_relu logsigmoid mish prelu relu relu6 rrelu selu sigmoid "
            "silu softmin softplus softshrink softsign tanh tanhshrink threshold").split()

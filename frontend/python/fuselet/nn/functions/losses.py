@@ -224,6 +224,25 @@ def multilabel_soft_margin_loss(input, target, weight=None, size_average=None, r
     return _narrow(_reduced(losses.mean(-1), _reduction(size_average, reduce, reduction)), input)
 
 
+def multilabel_margin_loss(input, target, size_average=None, reduce=None, reduction="mean"):
+    """sum over the sample's classes y and all other classes i of max(0, 1 - (input[y] - input[i])), over the number of classes C.
+
+    input (N, C) or (C), target integers of the same shape: the sample's classes up to the first negative number, behind which
+    nothing counts. The gradient at a bound is 0. 'none' has the shape (N) or (). RuntimeError for other shapes or dtypes,
+    IndexError for a class above C - 1."""
+    _check_shapes("multilabel_margin_loss", input, target)
+    if input.dim() not in (1, 2) or target.is_floating_point():
+        raise RuntimeError(f"multilabel_margin_loss: expected input (N, C) or (C) and integer targets, got {list(input.shape)} and {target.dtype}")
+    values, target = _wide(input), target.to(_C.int64)
+    listed = (target < 0).to(_C.int64).cumsum(-1) == 0
+    at = _F.where(listed, target, 0)
+    own = _F.zeros(target.shape, dtype=_C.int64, device=input.device).scatter_add(-1, at, listed.to(_C.int64)) > 0
+    apart = 1 - values.gather(-1, at).unsqueeze(-1) + values.unsqueeze(-2)  # (…, class of the sample, other class)
+    counts = _F.logical_and(_F.logical_and(listed.unsqueeze(-1), _F.logical_not(own).unsqueeze(-2)), apart.detach() > 0)
+    losses = _F.where(counts, apart, 0.0).sum([-2, -1]) / input.size(-1)
+    return _narrow(_reduced(losses, _reduction(size_average, reduce, reduction)), input)
+
+
 def margin_ranking_loss(input1, input2, target, margin=0.0, size_average=None, reduce=None, reduction="mean"):
     """max(0, margin - target (input1 - input2)) for targets of -1 and 1."""
     _check_shapes("margin_ranking_loss", input1, input2, target)
@@ -271,7 +290,16 @@ def triplet_margin_loss(anchor, positive, negative, margin=1.0, p=2, eps=1e-6, s
     return _narrow(_reduced(losses, _reduction(size_average, reduce, reduction)), anchor)
 
 
+def triplet_margin_with_distance_loss(anchor, positive, negative, *, distance_function=None, margin=1.0, swap=False, reduction="mean"):
+    """triplet_margin_loss by a distance of one's own, a function of two tensors; pairwise_distance without one."""
+    distance = pairwise_distance if distance_function is None else distance_function
+    far = distance(anchor, negative)
+    if swap:
+        far = _F.minimum(far, distance(positive, negative))
+    return _reduced((margin + distance(anchor, positive) - far).clamp(min=0), reduction)
+
+
 __all__ = ("binary_cross_entropy binary_cross_entropy_with_logits cosine_embedding_loss cosine_similarity cross_entropy "
            "gaussian_nll_loss hinge_embedding_loss huber_loss kl_div l1_loss margin_ranking_loss mse_loss "
-           "multi_margin_loss multilabel_soft_margin_loss nll_loss "
-           "pairwise_distance poisson_nll_loss smooth_l1_loss soft_margin_loss triplet_margin_loss").split()
+           "multi_margin_loss multilabel_margin_loss multilabel_soft_margin_loss nll_loss "
+           "pairwise_distance poisson_nll_loss smooth_l1_loss soft_margin_loss triplet_margin_loss triplet_margin_with_distance_loss").split()

@@ -125,4 +125,22 @@ def normalize(input, p=2.0, dim=1, eps=1e-12):
     return _narrow(values / reductions.norm(values, p, dim, True).clamp(min=eps), input)
 
 
-__all__ = "batch_norm group_norm instance_norm layer_norm normalize rms_norm".split()
+def local_response_norm(input, size, alpha=1e-4, beta=0.75, k=1.0):
+    """input / (k + alpha m)^beta, m being the mean over `size` neighbouring channels of input², those beyond the first and the
+    last counting as 0 (Krizhevsky et al. 2012, with the mean for the sum).
+
+    input (N, C, …), floating. Of an even size there is one channel more before than behind. ValueError for fewer than
+    3 dimensions or a size below 1."""
+    if input.dim() < 3 or size < 1:
+        raise ValueError(f"local_response_norm: expected input (N, C, …) of 3 dimensions or more and a size of at least 1, got shape "
+                         f"{list(input.shape)} and {size}")
+    values, channels = _wide(input), input.size(1)
+    around = [_F.zeros([input.size(0), n, *input.shape[2:]], dtype=values.dtype, device=input.device) for n in (size // 2, (size - 1) // 2)]
+    squares = _F.cat([around[0], values.square(), around[1]], 1)
+    total = squares.narrow(1, 0, channels)
+    for first in range(1, size):
+        total = total + squares.narrow(1, first, channels)
+    return _narrow(values / (total * (alpha / size) + k).pow(beta), input)
+
+
+__all__ = "batch_norm group_norm instance_norm layer_norm local_response_norm normalize rms_norm".split()

@@ -1,0 +1,138 @@
+"""L-BFGS (Liu and Nocedal 1989; Nocedal and Wright, Numerical Optimization, 2006: algorithms 7.4 and 7.5)."""
+
+from __future__ import annotations
+
+from .. import _C
+from ..grad_mode import enable_grad, no_grad
+from .optimizer import Optimizer
+from .strong_wolfe import Point, strong_wolfe
+
+_F = _C.functions
+
+# A pair is kept if s·y is above this: the curvature that keeps the approximation positive.
+_LEAST_CURVATURE = 1e-10
+
+
+class LBFGS(Optimizer):
+    """A step runs up to max_iter iterations with the closure, which evaluates the loss and its gradients:
+
+        d = -H g       H by the two-loop recursion over the last history_size pairs s = t d, y = change of g,
+                       beginning with (s·y / y·y) times the identity; d = -g in the first iteration
+        p += t d       t = lr, in the first iteration lr min(1, 1 / sum |g|); with line_search_fn="strong_wolfe"
+                       what a search for the strong Wolfe conditions finds from there
+
+    It ends early where max |g| <= tolerance_grad, where p or the loss moves by less than tolerance_change, or after max_eval
+    (5 / 4 max_iter) evaluations. All parameters are one vector: there is one group, which a parameter without gradient
+    takes part in with 0. The host reads the loss, so that a step is not part of a compiled function (the closure may call
+    one). ValueError for more groups or another line_search_fn."""
+
+    def __init__(self, params, lr=1.0, max_iter=20, max_eval=None, tolerance_grad=1e-7, tolerance_change=1e-9, history_size=100,
+                 line_search_fn=None):
+        if line_search_fn not in (None, "strong_wolfe"):
+            raise ValueError(f"LBFGS: line_search_fn must be None or 'strong_wolfe', got {line_search_fn!r}")
+        super().__init__(params, dict(lr=lr, max_iter=max_iter, max_eval=max_iter * 5 // 4 if max_eval is None else max_eval,
+                                      tolerance_grad=tolerance_grad, tolerance_change=tolerance_change, history_size=history_size,
+                                      line_search_fn=line_search_fn))
+
+    def add_param_group(self, param_group):
+        if self.param_groups:
+            raise ValueError("LBFGS: there is one parameter group")
+        super().add_param_group(param_group)
+
+    def shape_of_state(self, p, name):
+        return (sum(q.numel() for q in self.param_groups[0]["params"]),)
+
+    # ---- all parameters as one vector
+    def _gradient(self):
+        parts = [_F.zeros([p.numel()], dtype=p.dtype, device=p.device) if p.grad is None else p.grad.detach().reshape(-1)
+                 for p in self.param_groups[0]["params"]]
+        return _F.cat(parts, 0)
+
+    def _move(self, places, t, d):
+        """Every parameter to its place plus t d."""
+        begin = 0
+        for p, place in zip(self.param_groups[0]["params"], places):
+            p.copy_(place + d.narrow(0, begin, p.numel()).view(p.shape) * t)
+            begin += p.numel()
+
+    # ---- the step
+    def step(self, closure):
+        """Runs the iterations; gives the loss of before."""
+        closure = self._run_hooks_before(closure)
+
+        def evaluate():
+            with enable_grad():
+                return closure()
+
+        with no_grad():
+            loss = evaluate()
+            self._iterate(evaluate, float(loss))
+        self._run_hooks_after(closure)
+        return loss
+
+    def _iterate(self, evaluate, loss):
+        group = self.param_groups[0]
+        state = self.state[group["params"][0]]
+        state["func_evals"], evaluations = state.get("func_evals", 0) + 1, 1
+        gradient = self._gradient()
+        if gradient.abs().max().item() <= group["tolerance_grad"]:
+            return
+        for iteration in range(group["max_iter"]):
+            first = state.get("n_iter", 0) == 0
+            state["n_iter"] = state.get("n_iter", 0) + 1
+            d = self._direction(state, gradient, group["history_size"], first)
+            t = group["lr"] * (min(1.0, 1.0 / gradient.abs().sum().item()) if first else 1.0)
+            slope = (gradient * d).sum().item()
+            state["d"], state["prev_flat_grad"] = d, gradient
+            if slope > -group["tolerance_change"]:
+                state["t"] = 0.0
+                return
+            before = Point(0.0, loss, slope, gradient)
+            is_last = iteration + 1 == group["max_iter"]
+            now, count = self._moved(evaluate, before, d, t, group, is_last)
+            state["t"], loss, gradient = now.t, now.loss, now.gradient
+            evaluations, state["func_evals"] = evaluations + count, state["func_evals"] + count
+            if (is_last or evaluations >= group["max_eval"] or gradient.abs().max().item() <= group["tolerance_grad"]
+                    or d.abs().max().item() * now.t <= group["tolerance_change"] or abs(loss - before.loss) < group["tolerance_change"]):
+                return
+
+    def _moved(self, evaluate, before, d, t, group, is_last):
+        """(the Point that the parameters have gone to, evaluations)."""
+        places = [p.detach().clone() for p in group["params"]]
+
+        def at(t):
+            self._move(places, t, d)
+            loss = float(evaluate())
+            gradient = self._gradient()
+            return Point(t, loss, (gradient * d).sum().item(), gradient)
+
+        if group["line_search_fn"] is None:
+            if not is_last:
+                return at(t), 1
+            # Nothing asks for the loss there.
+            self._move(places, t, d)
+            return before._replace(t=t), 0
+        narrowest = group["tolerance_change"] / max(d.abs().max().item(), 1e-300)
+        now, count = strong_wolfe(at, before, t, narrowest=narrowest)
+        self._move(places, now.t, d)
+        return now, count
+
+    def _direction(self, state, gradient, most, first):
+        """-H gradient, after the pair of the last move has been taken in."""
+        if first:
+            state["pairs"], state["scale"] = (), 1.0
+            return -gradient
+        y, s = gradient - state["prev_flat_grad"], state["d"] * state["t"]
+        curvature = (y * s).sum().item()
+        if curvature > _LEAST_CURVATURE:
+            # A new tuple: a state that was saved keeps its own.
+            state["pairs"] = (*state["pairs"], (s, y, 1.0 / curvature))[-most:]
+            state["scale"] = curvature / (y * y).sum().item()
+        d, weights = -gradient, []
+        for s, y, inverse in reversed(state["pairs"]):
+            weights.append((s * d).sum() * inverse)
+            d = d - y * weights[-1]
+        d = d * state["scale"]
+        for (s, y, inverse), weight in zip(state["pairs"], reversed(weights)):
+            d = d + s * (weight - (y * d).sum() * inverse)
+        return d
