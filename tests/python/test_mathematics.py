@@ -89,7 +89,7 @@ def test_powers_of_integers_are_exact_and_negative_ones_refused():
     assert fl.compile(lambda x: x ** 39)(t)[0].item() == 3 ** 39
     assert (t ** fl.tensor([-1, -2, -3])).tolist() == [0, 0, 1]
     for power in (lambda: t ** -1, lambda: fl.pow(t, -2), lambda: t.clone().pow_(-1)):
-        with pytest.raises(ValueError, match="pow: integers to the negative power"):
+        with pytest.raises(RuntimeError, match="pow: integers to the negative power"):
             power()
     assert t.tolist() == [3, -7, 1] and (t ** -1.0).tolist() == pytest.approx([1 / 3, -1 / 7, 1])
 
