@@ -1,4 +1,5 @@
-// Which architecture NVRTC compiles for, from the lists of old and new toolkits.
+// Which architecture NVRTC compiles for, from the lists of old and new toolkits, and that the choice is a part of what
+// names a kernel on disk.
 
 #include <doctest/doctest.h>
 
@@ -15,6 +16,7 @@ using namespace fuselet::cuda;
 namespace {
 
 std::vector<int> g_known;
+int g_version = 13;
 
 NvrtcApi nvrtc_that_knows(std::vector<int> known) {
   g_known = std::move(known);
@@ -25,6 +27,11 @@ NvrtcApi nvrtc_that_knows(std::vector<int> known) {
   };
   api.nvrtcGetSupportedArchs = [](int* known) {
     std::copy(g_known.begin(), g_known.end(), known);
+    return 0;
+  };
+  api.nvrtcVersion = [](int* major, int* minor) {
+    *major = g_version;
+    *minor = 0;
     return 0;
   };
   return api;
@@ -54,4 +61,15 @@ TEST_CASE("a device older than all that NVRTC knows, and an NVRTC without a list
       Error);
   CHECK_THROWS_WITH_AS(jit::choose_architecture(nvrtc_that_knows({}), 9, 0), "NVRTC does not name its architectures",
                        Error);
+}
+
+TEST_CASE("another architecture and another NVRTC are other kernels on disk") {
+  const NvrtcApi api = nvrtc_that_knows({80, 90});
+  const std::string text = jit::settings_text(api, {"sm_90", false});
+  CHECK(jit::settings_text(api, {"sm_90", false}) == text);
+  CHECK(jit::settings_text(api, {"sm_80", false}) != text);
+  CHECK(jit::settings_text(api, {"compute_90", true}) != text);
+  g_version = 12;
+  CHECK(jit::settings_text(api, {"sm_90", false}) != text);
+  g_version = 13;
 }
