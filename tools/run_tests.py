@@ -128,7 +128,9 @@ def python_tests(*patterns):
 # Of the Python tests, those of CUDA devices, and those that say what holds on any device: they run once more where the
 # default device is a CUDA device. test_compile_faults is about the host's compiler.
 DEVICE_TESTS = python_tests("test_cuda*.py")
-ANY_DEVICE_TESTS = [path for path in python_tests("test_*_traps.py", "test_compile*.py", "test_indexing.py")
+ANY_DEVICE_TESTS = [path for path in python_tests("test_*_traps.py", "test_compile*.py", "test_indexing.py", "test_autograd.py",
+                                                  "test_interchange.py", "test_optim.py", "test_optimizers.py", "test_training.py",
+                                                  "test_threads.py", "test_data_workers.py", "test_matmul_precision.py")
                     if not path.endswith("test_compile_faults.py")]
 
 

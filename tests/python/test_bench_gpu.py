@@ -10,11 +10,13 @@ from pathlib import Path
 import pytest
 
 PERF = Path(__file__).resolve().parents[1] / "perf"
+# Which numbers there are is asked for here, not how good they are: without a compiler, kernels are interpreted.
+INTERPRETED = {**os.environ, "FUSELET_CXX": "/nonexistent"}
 
 
 def bench(*cases):
     result = subprocess.run([sys.executable, PERF / "bench_gpu.py", "--device", "cpu", "--small", *cases],
-                            capture_output=True, text=True, timeout=300, env=os.environ)
+                            capture_output=True, text=True, timeout=300, env=INTERPRETED)
     assert result.returncode == 0, result.stderr
     return [json.loads(line) for line in result.stdout.splitlines()]
 
@@ -35,7 +37,8 @@ def test_every_group_gives_numbers_or_says_why_not():
     numbers = {line["case"]: line for line in lines if "value" in line}
     assert {"pointwise_float32", "softmax_bfloat16", "colsum_float32", "layernorm_train_float32",
             "cross_entropy_train_bfloat16", "mlp_small_float32", "attention_causal_T1024_D64", "overhead_eager_add"} <= set(numbers)
-    assert all(line["value"] > 0 for line in numbers.values())
+    # Interpreted attention is below the last digit of a TFLOP/s.
+    assert all(line["value"] > 0 or (line["unit"], line["value"]) == ("TFLOP/s", 0) for line in numbers.values())
     assert not [line for line in lines if "error" in line]
 
 
@@ -67,7 +70,7 @@ def test_one_command_runs_all_and_keeps_the_lines(compare_gpu, tmp_path):
                      "print('{\"case\": \"overhead_eager_add\", \"variant\": \"eager\", \"unit\": \"us/op\", \"value\": 1e9}')\n")
     out = tmp_path / "lines.jsonl"
     result = subprocess.run([sys.executable, PERF / "compare_gpu.py", "--device", "cpu", "--small", "--torch", other, "--out", out,
-                             "overhead"], capture_output=True, text=True, timeout=120, env=os.environ)
+                             "overhead"], capture_output=True, text=True, timeout=120, env=INTERPRETED)
     assert result.returncode == 0, result.stderr
     row = next(text for text in result.stdout.splitlines() if text.startswith("overhead_eager_add"))
     assert float(row.split()[4]) > 1

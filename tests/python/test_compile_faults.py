@@ -3,6 +3,7 @@ happened. Every case is a process of its own with a cache folder of its own."""
 
 import json
 import os
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -85,6 +86,19 @@ def check(eager):
         assert result["kernels"]
 
     return equals_eager
+
+
+@pytest.fixture(scope="module")
+def kept(tmp_path_factory):
+    """A cache folder in which every kernel is."""
+    cache = tmp_path_factory.mktemp("kept")
+    assert origins(run(cache)) <= {"compiled", "memory cache"}
+    return cache
+
+
+@pytest.fixture
+def filled(kept, tmp_path):
+    return Path(shutil.copytree(kept, tmp_path / "filled"))
 
 
 def test_a_compiler_that_is_not_there(tmp_path, check):
@@ -179,42 +193,39 @@ def test_a_disk_that_is_full(tmp_path, check, most):
     assert not list((tmp_path / "cpu").glob(".*"))
 
 
-def test_damaged_entries_are_compiled_again(tmp_path, check):
-    run(tmp_path)
-    entries = sorted((tmp_path / "cpu").iterdir())
+def test_damaged_entries_are_compiled_again(filled, check):
+    entries = sorted((filled / "cpu").iterdir())
     assert len(entries) >= 4
     whole = {e: e.read_bytes() for e in entries}
-    assert origins(run(tmp_path)) <= {"disk cache", "memory cache"}
+    assert origins(run(filled)) <= {"disk cache", "memory cache"}
     for i, (entry, data) in enumerate(whole.items()):
         middle = len(data) // 2
         entry.write_bytes([b"", data[:middle], data[:middle] + bytes([data[middle] ^ 1]) + data[middle + 1:],
                            b"\x7fELF" * 50][i % 4])
-    result = run(tmp_path)
+    result = run(filled)
     check(result)
     assert origins(result) <= {"compiled", "memory cache"} and remarks(result) == {""}
-    result = run(tmp_path)
+    result = run(filled)
     check(result)
     assert origins(result) <= {"disk cache", "memory cache"}
 
 
-def test_entries_of_other_kernels_under_the_right_names(tmp_path, check):
-    run(tmp_path)
-    entries = sorted((tmp_path / "cpu").iterdir())
+def test_entries_of_other_kernels_under_the_right_names(filled, check):
+    entries = sorted((filled / "cpu").iterdir())
     contents = [e.read_bytes() for e in entries]
     for entry, data in zip(entries, contents[1:] + contents[:1]):
         entry.write_bytes(data)
-    result = run(tmp_path)
+    result = run(filled)
     check(result)
     assert origins(result) <= {"compiled", "memory cache"}
 
 
-def test_folders_in_the_place_of_entries(tmp_path, check):
-    run(tmp_path)
-    for entry in sorted((tmp_path / "cpu").iterdir()):
+def test_folders_in_the_place_of_entries(filled, check):
+    for entry in sorted((filled / "cpu").iterdir()):
         entry.unlink()
         entry.mkdir()
         (entry / "inside").write_text("")
-    result = run(tmp_path)
+    result = run(filled)
     check(result)
     assert origins(result) <= {"compiled", "memory cache"} and any("not cached on disk" in r for r in remarks(result))
 

@@ -1,17 +1,44 @@
-"""The seeded random programs, compiled: against NumPy on the first run and on the re-run of the same path."""
+"""The seeded random programs, compiled: against NumPy on the first run and on the re-run of the same path.
+
+Each program has kernels of its own, which take a compiler most of a minute in all. On the host, therefore, the system's compiler
+takes the kernels of every eighth program; the others' are interpreted, which is the same to all that comes before kernels. A device
+has no interpreter, and runs every eighth program."""
 
 import numpy as np
 import pytest
+from conftest import DEVICE
 from test_fuzz import Program, gradient_program
 
 import fuselet as fl
 
 RUNS = 2
+COMPILED_EVERY = 8
+
+
+@pytest.fixture
+def seeds(monkeypatch):
+    """The seeds of a range, one after another, each with its kind of kernels."""
+
+    def each(*bounds):
+        for seed in range(*bounds):
+            with monkeypatch.context() as patch:
+                if seed % COMPILED_EVERY:
+                    if DEVICE != "cpu":
+                        continue
+                    patch.setenv("FUSELET_CXX", "/nonexistent")
+                yield seed
+
+    return each
+
+
+def check_kernels(compiled, seed):
+    origins = {kernel.origin for report in fl.compiler.reports(compiled) for kernel in report.kernels}
+    assert ("compiled" if seed % COMPILED_EVERY else "interpreted") not in origins, seed
 
 
 @pytest.mark.parametrize("block", range(4))
-def test_programs_against_numpy(block):
-    for seed in range(block * 25, block * 25 + 25):
+def test_programs_against_numpy(block, seeds):
+    for seed in seeds(block * 25, block * 25 + 25):
 
         @fl.compile(numerics="exact", recompile_limit=1000)
         def steps(program):
@@ -25,12 +52,13 @@ def test_programs_against_numpy(block):
                 program.check(f"seed {seed}, run {run}, part {part}")
                 program.tame()
         assert fl.compiler.stats(steps).compiles <= 6, seed
+        check_kernels(steps, seed)
 
 
 @pytest.mark.parametrize("pure", [False, True])
 @pytest.mark.parametrize("inside", [True, False])
-def test_gradients_of_programs_with_written_views(inside, pure):
-    for seed in range(40):
+def test_gradients_of_programs_with_written_views(inside, pure, seeds):
+    for seed in seeds(40):
         start = np.random.default_rng(seed).normal(size=(4, 5))
 
         def gradient(x):
@@ -49,3 +77,4 @@ def test_gradients_of_programs_with_written_views(inside, pure):
                 loss.backward()
             assert x.grad.tolist() == eager.grad.tolist(), seed
         assert fl.compiler.stats(compiled).compiles == 1
+        check_kernels(compiled, seed)

@@ -180,7 +180,7 @@ def test_memory_in_use_elsewhere_is_not_handed_out():
 
 
 @kernel_test
-def test_p64_as_reported():
+def test_memory_that_a_kernel_still_reads_is_not_handed_out():
     src, s = fl.ones(1 << 20, device="cuda"), fl.cuda.Stream()
     s.wait_stream(fl.cuda.current_stream())
     with fl.cuda.stream(s):

@@ -172,7 +172,7 @@ def test_errors_at_the_beginning_and_of_unpicklable_classes():
 
 
 def test_large_batches_and_large_tasks_do_not_block_each_other():
-    data = TensorDataset(fl.arange(60000.0).view(20000, 3))
+    data = TensorDataset(fl.arange(60000.0, device="cpu").view(20000, 3))
     batches = list(DataLoader(data, batch_size=10000, num_workers=1, prefetch_factor=4))
     assert fl.equal(fl.cat([b[0] for b in batches]), data.tensors[0])
 

@@ -5,9 +5,12 @@ import signal
 import threading
 import time
 
+import pytest
+
 import fuselet as fl
 
 
+@pytest.mark.host_only("a device leaves the host nothing to wait for")
 def test_other_threads_run_while_a_kernel_runs():
     a = fl.randn(1200, 1200)
     a @ a
@@ -85,6 +88,7 @@ def child_ends_well(work):
     return False
 
 
+@pytest.mark.host_only("a device does not survive a fork; test_process_traps has what a child may do")
 def test_fork_after_the_pool_has_started():
     """A forked child computes, although the parent had used its threads."""
     assert fl.ones(10 ** 6).sum().item() == 10 ** 6
@@ -104,6 +108,7 @@ def test_results_do_not_depend_on_the_number_of_threads():
     assert all(fl.equal(a, b) for a, b in zip(*results))
 
 
+@pytest.mark.host_only("a device does not survive a fork; test_process_traps has what a child may do")
 def test_a_forked_child_compiles():
     """Code that the parent has compiled runs in the child, and code that is new there is compiled."""
     f = fl.compile(lambda x: x + 1)

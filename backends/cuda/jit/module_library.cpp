@@ -1,5 +1,7 @@
 #include "backends/cuda/jit/module_library.h"
 
+#include <unistd.h>
+
 #include <algorithm>
 #include <atomic>
 #include <cstdlib>
@@ -156,8 +158,12 @@ void warm_up() {
       } catch (const std::exception&) {  // whoever compiles next gets the error
       }
     });
-    // NVRTC must not be at work while the process takes itself down.
-    std::atexit([] { thread->join(); });
+    // NVRTC must not be at work while the process takes itself down. A forked child, which has no such thread, ends
+    // too.
+    static const pid_t owner = getpid();
+    std::atexit([] {
+      if (getpid() == owner) thread->join();
+    });
   });
 }
 

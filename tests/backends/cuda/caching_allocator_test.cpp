@@ -79,7 +79,7 @@ TEST_CASE("allocator: a block is for its own stream alone") {
   CHECK(d.take(kMiB) == a);
 }
 
-TEST_CASE("allocator: P64, what another stream still reads is not handed out") {
+TEST_CASE("allocator: what another stream still reads is not handed out") {
   Device d(100 * kMiB);
   DevicePtr a = d.take(4 * kMiB);
   d.give_work(d.s1, a, 4 * kMiB);
@@ -95,7 +95,7 @@ TEST_CASE("allocator: P64, what another stream still reads is not handed out") {
   CHECK(d.memory.stats().active_bytes.all.current == mib(20));
 }
 
-TEST_CASE("allocator: P65, a huge block is not pinned by a small one") {
+TEST_CASE("allocator: a huge block is not pinned by a small one") {
   Device d(1000 * kMiB);
   DevicePtr a = d.take(600 * kMiB);
   d.memory.deallocate(a);
@@ -106,7 +106,7 @@ TEST_CASE("allocator: P65, a huge block is not pinned by a small one") {
   CHECK(d.memory.stats().num_alloc_retries == 0);
 }
 
-TEST_CASE("allocator: P67, statistics are exact") {
+TEST_CASE("allocator: statistics are exact") {
   Device d(100 * kMiB);
   DevicePtr a = d.take(4 * kMiB);
   DevicePtr gone = d.take(30 * kMiB);

@@ -154,7 +154,7 @@ DEVICE_TEST("tensors on two devices are refused by name") {
   CHECK_THROWS_WITH_AS(x + y, "add: all tensors must be on one device, got cpu and cuda:0; move one with .to()", Error);
 }
 
-DEVICE_TEST("statistics of tensors are exact (P67)") {
+DEVICE_TEST("statistics of tensors are exact") {
   cuda::empty_cache();
   const int64_t before = cuda::memory_allocated();
   Tensor a = bytes_on_device(mib(4));
@@ -192,7 +192,7 @@ DEVICE_TEST("pinned memory is copied while the caller goes on, and is kept until
   CHECK_THROWS_AS(cuda::pin_memory(y), Error);
 }
 
-DEVICE_TEST("memory that another stream uses is not handed out (P64)") {
+DEVICE_TEST("memory that another stream uses is not handed out") {
   Tensor src = bytes_on_device(mib(1));
   const void* address = src.raw_data();
   cuda::Stream side;
