@@ -51,7 +51,7 @@ def test_tensor_datasets_subsets_and_splits():
 def test_collate():
     items = [{"a": 1.0, "b": (fl.ones(2), "s")}, {"a": 2.0, "b": (fl.zeros(2), "t")}]
     batch = next(iter(DataLoader(items, batch_size=2)))
-    assert batch["a"].tolist() == [1, 2] and batch["b"][0].shape == (2, 2) and batch["b"][1] == ["s", "t"]
+    assert batch["a"].tolist() == [1, 2] and batch["b"][0].shape == (2, 2) and batch["b"][1] == ("s", "t")
     assert next(iter(DataLoader([1, 2, 3], batch_size=3, collate_fn=sum))) == 6
 
 

@@ -12,7 +12,7 @@ import pytest
 import fuselet as fl
 from fuselet.utils.data import (BatchSampler, ChainDataset, ConcatDataset, DataLoader, Dataset, DistributedSampler,
                                 IterableDataset, RandomSampler, StackDataset, Subset, SubsetRandomSampler, TensorDataset,
-                                WeightedRandomSampler, default_collate, default_convert, get_worker_info)
+                                WeightedRandomSampler, default_collate, default_convert, get_worker_info, random_split)
 
 
 class Numbers(Dataset):
@@ -241,7 +241,8 @@ def test_datasets_together():
 
 @pytest.mark.parametrize("options,message", [
     (dict(shuffle=True, sampler=[0]), "exclude"), (dict(batch_sampler=[[0]], batch_size=2), "excludes"),
-    (dict(prefetch_factor=2), "num_workers"), (dict(num_workers=-1), "negative"), (dict(batch_size=None, drop_last=True), "batch_size")])
+    (dict(prefetch_factor=2), "num_workers"), (dict(num_workers=-1), "negative"), (dict(batch_size=None, drop_last=True), "batch_size"),
+    (dict(num_workers=1, multiprocessing_context="nope"), "must be one of")])
 def test_options_that_do_not_go_together(options, message):
     with pytest.raises(ValueError, match=message):
         DataLoader(Numbers(), **options)
@@ -250,3 +251,48 @@ def test_options_that_do_not_go_together(options, message):
 def test_pinning_and_partial_functions():
     loader = DataLoader(Numbers(4), batch_size=2, pin_memory=True, collate_fn=functools.partial(lambda scale, items: len(items) * scale, 5))
     assert list(loader) == [10, 10] and len(loader) == 2
+
+
+def test_persistent_workers_serve_iterators_side_by_side():
+    """One that begins while another goes on has workers of its own."""
+    loader = DataLoader(range(3), num_workers=2, persistent_workers=True)
+    assert [(a.item(), b.item()) for a, b in zip(loader, loader)] == [(0, 0), (1, 1), (2, 2)]
+    assert [(a.item(), b.item()) for a in loader for b in loader] == [(i, j) for i in range(3) for j in range(3)]
+    assert len(multiprocessing.active_children()) == 2
+    del loader
+    assert no_child_is_left()
+
+
+class Ending(Numbers):
+    def __getitem__(self, i):
+        if i == 2:
+            raise StopIteration
+        return i
+
+
+@pytest.mark.parametrize("workers", [0, 2])
+def test_a_dataset_that_raises_stop_iteration_loses_no_batch_silently(workers):
+    with pytest.raises(RuntimeError, match="raised StopIteration"):
+        list(DataLoader(Ending(4), num_workers=workers))
+    assert no_child_is_left()
+
+
+def test_batches_keep_the_kinds_of_mappings_and_of_text():
+    counts = collections.defaultdict(int, a=1)
+    batch = default_collate([counts, counts])
+    assert type(batch) is collections.defaultdict and batch["a"].tolist() == [1, 1] and batch["missing"] == 0
+    assert type(default_convert(counts)) is collections.defaultdict and counts == {"a": 1}
+    assert default_collate([(1, "x"), (2, "y")])[1] == ("x", "y")
+
+
+@pytest.mark.parametrize("error,make", [
+    (ValueError, lambda: RandomSampler(range(3), num_samples=1.5)), (TypeError, lambda: RandomSampler(range(3), 2)),
+    (TypeError, lambda: WeightedRandomSampler([1.0], 1, None)), (TypeError, lambda: BatchSampler([0], 1, 0)),
+    (ValueError, lambda: random_split(range(10), [-0.5, 1.5])), (ValueError, lambda: random_split(range(3), [-1, 4]))])
+def test_arguments_in_the_place_of_others(error, make):
+    with pytest.raises(error, match="must"):
+        make()
+
+
+def test_where_the_parts_of_a_concatenation_end():
+    assert ConcatDataset([[1], [], [2, 3]]).cumulative_sizes == [1, 1, 3]

@@ -1,6 +1,8 @@
 """Optimizers written in tensor operators, by their formulas in double precision; the same eagerly, compiled and recorded."""
 
+import copy
 import math
+import pickle
 
 import numpy as np
 import pytest
@@ -286,3 +288,70 @@ def test_averaged_model():
     assert mean.module.weight.item() == pytest.approx(3) and ema.module.weight.item() == pytest.approx(3.75)
     assert mean.n_averaged.item() == 3 and ema(fl.ones(1, 1)).item() == pytest.approx(3.75)
     assert "module.weight" in mean.state_dict() and mean.module is not model
+
+
+MOMENTUM_FORMS = {
+    "SGD": lambda ps: optim.SGD(ps, lr=0.1, momentum=0.9),
+    "Adam": lambda ps: optim.Adam(ps, lr=0.1, amsgrad=True),
+    "RMSprop": lambda ps: optim.RMSprop(ps, lr=0.1, momentum=0.5, centered=True),
+    "NAdam": lambda ps: optim.NAdam(ps, lr=0.1),
+    "Adagrad": lambda ps: optim.Adagrad(ps, lr=0.1, lr_decay=0.1),
+    "Rprop": lambda ps: optim.Rprop(ps, lr=0.1),
+}
+
+
+def go_on(p, opt, grads):
+    for g in grads:
+        p.grad = fl.tensor(g)
+        opt.step()
+    return p.tolist()
+
+
+@pytest.mark.parametrize("way", ["deepcopy", "pickle", "layout of PyTorch"])
+@pytest.mark.parametrize("name", MOMENTUM_FORMS)
+def test_a_copy_goes_on_as_the_original(name, way):
+    """Copies and pickles of parameters and optimizer keep their bond; PyTorch keeps the count of steps as a 0-d tensor, and SGD none."""
+    make = MOMENTUM_FORMS[name]
+    p = nn.Parameter(fl.tensor(START))
+    opt = make([p])
+    opt.register_step_post_hook(lambda *args: None)
+    go_on(p, opt, GRADS[:3])
+    if way == "deepcopy":
+        q, other = copy.deepcopy((p, opt))
+    elif way == "pickle":
+        q, other = pickle.loads(pickle.dumps((p, opt)))
+    else:
+        q = nn.Parameter(p.detach().clone())
+        other, saved = make([q]), opt.state_dict()
+        count = saved["state"][0].pop("step")
+        if name != "SGD":
+            saved["state"][0]["step"] = fl.tensor(count)
+        other.load_state_dict(saved)
+    assert other.param_groups[0]["params"][0] is q
+    opt.param_groups[0]["lr"] = other.param_groups[0]["lr"] = 0.05
+    before = p.tolist()
+    got = go_on(q, other, GRADS[3:])
+    assert p.tolist() == before and got == go_on(p, opt, GRADS[3:]) != before
+
+
+def test_parameters_without_momentum_in_the_state_of_pytorch():
+    p = nn.Parameter(fl.tensor([1.0]))
+    opt = optim.SGD([p], lr=0.5, momentum=0.5)
+    opt.load_state_dict({"state": {0: {"momentum_buffer": None}}, "param_groups": opt.state_dict()["param_groups"]})
+    assert go_on(p, opt, [[1.0], [1.0]]) == [1 - 0.5 - 0.75]
+
+
+def test_a_momentum_that_begins_late_takes_the_first_gradient_whole():
+    p = nn.Parameter(fl.tensor([1.0]))
+    opt = optim.SGD([p], lr=0.5, dampening=0.5)
+    assert go_on(p, opt, [[1.0]]) == [0.5]
+    opt.param_groups[0]["momentum"] = 0.5
+    # b = 1, then 0.5 · 1 + (1 - 0.5) · 1 = 1
+    assert go_on(p, opt, [[1.0]]) == [0.0] and go_on(p, opt, [[1.0]]) == [-0.5]
+
+
+def test_a_set_of_parameters_is_refused():
+    with pytest.raises(TypeError, match="a set have no order"):
+        optim.SGD([{"params": {nn.Parameter(fl.ones(1))}}], lr=0.1)
+    with pytest.raises(TypeError, match="a set have no order"):
+        optim.Adam({nn.Parameter(fl.ones(1))})

@@ -98,3 +98,64 @@ def test_schedules_of_the_users_own():
     assert schedule.get_last_lr() == [1, 1]
     with pytest.raises(KeyError, match="initial_lr"):
         S.StepLR(optim.SGD([nn.Parameter(fl.zeros(1))], lr=1.0), 1, last_epoch=3)
+
+
+RESUMABLE = {
+    "LambdaLR": lambda o, **k: S.LambdaLR(o, lambda e: 0.9 ** e, **k),
+    "MultiplicativeLR": lambda o, **k: S.MultiplicativeLR(o, lambda e: 0.9 + 0.01 * e, **k),
+    "StepLR": lambda o, **k: S.StepLR(o, 3, 0.5, **k),
+    "MultiStepLR": lambda o, **k: S.MultiStepLR(o, [3, 6], 0.5, **k),
+    "ConstantLR": lambda o, **k: S.ConstantLR(o, 0.5, 3, **k),
+    "LinearLR": lambda o, **k: S.LinearLR(o, 0.5, 1.0, 5, **k),
+    "ExponentialLR": lambda o, **k: S.ExponentialLR(o, 0.5, **k),
+    "PolynomialLR": lambda o, **k: S.PolynomialLR(o, 7, 2.0, **k),
+    "CosineAnnealingLR": lambda o, **k: S.CosineAnnealingLR(o, 4, 0.1, **k),
+    "CosineAnnealingWarmRestarts": lambda o, **k: S.CosineAnnealingWarmRestarts(o, 2, 2, **k),
+    "CyclicLR": lambda o, **k: S.CyclicLR(o, 0.1, 0.5, 2, **k),
+    "OneCycleLR": lambda o, **k: S.OneCycleLR(o, 0.5, total_steps=9, **k),
+}
+
+
+@pytest.mark.parametrize("epochs", [1, 3, 5])
+@pytest.mark.parametrize("name", RESUMABLE)
+def test_last_epoch_goes_on_where_a_run_was_left(name, epochs):
+    """The optimizer's state was saved after so many epochs, the last of them epochs - 1."""
+    make = RESUMABLE[name]
+
+    def going_on(schedule, opt, n):
+        out = []
+        for _ in range(n):
+            out.append(opt.param_groups[0]["lr"])
+            opt.step()
+            schedule.step()
+        return out
+
+    opt = optim.SGD([nn.Parameter(fl.zeros(1))], lr=1.0, momentum=0.5)
+    schedule = make(opt)
+    going_on(schedule, opt, epochs)
+    other = optim.SGD([nn.Parameter(fl.zeros(1))], lr=1.0, momentum=0.5)
+    other.load_state_dict(opt.state_dict())
+    resumed = make(other, last_epoch=epochs - 1)
+    assert resumed.last_epoch == epochs and resumed.get_last_lr() == schedule.get_last_lr()
+    assert going_on(resumed, other, 4) == pytest.approx(going_on(schedule, opt, 4))
+
+
+def test_wrong_use_of_schedules():
+    opt = optim.SGD([{"params": [nn.Parameter(fl.zeros(1))]}, {"params": [nn.Parameter(fl.zeros(1))]}], lr=1.0, momentum=0.5)
+    for make in (lambda: S.CyclicLR(opt, [0.1], 0.2), lambda: S.OneCycleLR(opt, [0.1], total_steps=3),
+                 lambda: S.ReduceLROnPlateau(opt, min_lr=[0.1])):
+        with pytest.raises(ValueError, match="1 values for the 2 groups"):
+            make()
+    with pytest.raises(ValueError, match="empty"):
+        S.ChainedScheduler([])
+    with pytest.raises(TypeError, match="expected an Optimizer"):
+        S.StepLR([nn.Parameter(fl.zeros(1))], 1)
+
+
+def test_a_group_that_is_added_falls_on_plateaus_too():
+    opt = optim.SGD([nn.Parameter(fl.zeros(1))], lr=1.0)
+    schedule = S.ReduceLROnPlateau(opt, factor=0.5, patience=0, min_lr=0.25)
+    opt.add_param_group({"params": [nn.Parameter(fl.zeros(1))], "lr": 0.4})
+    for _ in range(4):
+        schedule.step(1.0)
+    assert [g["lr"] for g in opt.param_groups] == [0.25, 0.25]

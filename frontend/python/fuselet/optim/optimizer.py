@@ -7,10 +7,14 @@ a recording reads the cell on every run, so changing group['lr'] needs no new on
 from __future__ import annotations
 
 import collections
+import copyreg
 
 from .. import _C
 from ..grad_mode import enable_grad, no_grad
 from ..nn.module_hooks import register
+
+
+copyreg.pickle(_C.HostCell, lambda cell: (_C.HostCell, (cell.get(), cell.name)))
 
 
 class ParameterGroup(dict):
@@ -39,6 +43,9 @@ class ParameterGroup(dict):
             self[name] = value
         return self[name]
 
+    def __reduce__(self):
+        return ParameterGroup, (dict(self), tuple(self.cells))
+
 
 class Optimizer:
     """Subclasses name their cells and state tensors and run one step over parallel lists in update(); or they write step()
@@ -51,7 +58,7 @@ class Optimizer:
         self.state = collections.defaultdict(dict)
         self.param_groups = []
         self._step_hooks = {"before": {}, "after": {}}
-        groups = list(params)
+        groups = [{"params": params}] if isinstance(params, (set, frozenset)) else list(params)
         if not groups:
             raise ValueError(f"{type(self).__name__}: the list of parameters is empty")
         if not isinstance(groups[0], dict):
@@ -62,6 +69,8 @@ class Optimizer:
     def add_param_group(self, param_group):
         """One more group; options that it lacks come from the defaults."""
         given = param_group["params"]
+        if isinstance(given, (set, frozenset)):
+            raise TypeError(f"{type(self).__name__}: parameters in a set have no order, by which a state could name them; give a list")
         params = [given] if isinstance(given, _C.TensorBase) else list(given)
         params = [p[1] if isinstance(p, tuple) else p for p in params]
         known = {id(p) for group in self.param_groups for p in group["params"]}
@@ -199,8 +208,12 @@ class Optimizer:
                   for g in self.param_groups]
         return {"state": state, "param_groups": groups}
 
+    def __getstate__(self):
+        """Of a copy or a pickle: all but the hooks, which belong to this object's user."""
+        return {**vars(self), "_step_hooks": {"before": {}, "after": {}}}
+
     def load_state_dict(self, state_dict):
-        """Takes over a state; every state tensor keeps its own dtype and goes to its parameter's device. Nothing changes unless all of it fits."""
+        """Takes over a state, PyTorch's too; every state tensor keeps its own dtype and goes to its parameter's device. Nothing changes unless all of it fits."""
         groups, saved = self.param_groups, state_dict["param_groups"]
         if [len(g["params"]) for g in groups] != [len(g["params"]) for g in saved]:
             raise ValueError(f"{type(self).__name__}.load_state_dict: the groups have other numbers of parameters")
@@ -213,15 +226,15 @@ class Optimizer:
                 raise ValueError(f"{type(self).__name__}.load_state_dict: the groups name no parameter {i}")
             p = order[i]
             for name, value in entries.items():
-                if isinstance(value, _C.TensorBase):
+                if name == "step" and type(self).update is not Optimizer.update:
+                    # Parameters of one group that have taken as many steps share a cell again.
+                    at = next(k for k, g in enumerate(saved) if i in g["params"])
+                    value = cells.setdefault((at, float(value)), _C.HostCell(float(value), "step"))
+                elif isinstance(value, _C.TensorBase):
                     if value.dim() and tuple(value.shape) != self.shape_of_state(p, name):
                         raise ValueError(f"{type(self).__name__}.load_state_dict: {name} of parameter {i} has shape "
                                          f"{list(value.shape)}, the parameter {list(p.shape)}")
                     value = value.detach().to(device=p.device, copy=True)
-                elif name == "step" and type(self).update is not Optimizer.update:
-                    # Parameters of one group that have taken as many steps share a cell again.
-                    at = next(k for k, g in enumerate(saved) if i in g["params"])
-                    value = cells.setdefault((at, float(value)), _C.HostCell(float(value), "step"))
                 state[p][name] = value
         for group, given in zip(groups, saved):
             group.update({k: v for k, v in given.items() if k != "params"})

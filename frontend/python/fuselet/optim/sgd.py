@@ -29,6 +29,22 @@ class SGD(Optimizer):
         super().__init__(params, dict(lr=lr, momentum=momentum, dampening=dampening, weight_decay=weight_decay,
                                       nesterov=nesterov, maximize=maximize))
 
+    def _in_lockstep(self, group):
+        if group["momentum"]:
+            # The step cell tells the first step of a momentum: those that begin to have one count anew.
+            for p in group["params"]:
+                if p.grad is not None and p in self.state and "momentum_buffer" not in self.state[p]:
+                    self.state[p].pop("step", None)
+        return super()._in_lockstep(group)
+
+    def load_state_dict(self, state_dict):
+        """PyTorch's counts no steps: a parameter with a buffer has taken one at least."""
+        state = {}
+        for i, entries in state_dict["state"].items():
+            entries = {k: v for k, v in entries.items() if v is not None}
+            state[i] = {"step": 1.0, **entries} if "momentum_buffer" in entries else entries
+        super().load_state_dict({**state_dict, "state": state})
+
     def update(self, group, step, params, grads):
         buffers = self.slots("momentum_buffer", params, zeros_like) if group["momentum"] else []
         _C.internal.sgd_step(params, grads, buffers, group.cells["lr"], step, group["momentum"], group["dampening"],

@@ -42,12 +42,16 @@ class LambdaLR(_FunctionSchedule):
 class MultiplicativeLR(_FunctionSchedule):
     """The rate times lr_lambda(epoch) at every epoch from 1 on."""
 
+    moves_rates = True
+
     def get_lr(self):
         return [rate * f(self.last_epoch) if self.last_epoch > 0 else rate for rate, f in zip(self._rates(), self.lr_lambdas)]
 
 
 class StepLR(LRScheduler):
     """lr times gamma after every step_size epochs."""
+
+    moves_rates = True
 
     def __init__(self, optimizer, step_size, gamma=0.1, last_epoch=-1):
         self.step_size, self.gamma = step_size, gamma
@@ -64,6 +68,8 @@ class StepLR(LRScheduler):
 class MultiStepLR(LRScheduler):
     """lr times gamma at every milestone (twice at one that is named twice)."""
 
+    moves_rates = True
+
     def __init__(self, optimizer, milestones, gamma=0.1, last_epoch=-1):
         self.milestones, self.gamma = collections.Counter(milestones), gamma
         super().__init__(optimizer, last_epoch)
@@ -78,6 +84,8 @@ class MultiStepLR(LRScheduler):
 
 class ConstantLR(LRScheduler):
     """lr times factor for total_iters epochs."""
+
+    moves_rates = True
 
     def __init__(self, optimizer, factor=1 / 3, total_iters=5, last_epoch=-1):
         if not 0 <= factor <= 1:
@@ -95,6 +103,8 @@ class ConstantLR(LRScheduler):
 
 class LinearLR(LRScheduler):
     """lr times a factor that goes from start_factor to end_factor in total_iters epochs."""
+
+    moves_rates = True
 
     def __init__(self, optimizer, start_factor=1 / 3, end_factor=1.0, total_iters=5, last_epoch=-1):
         if not 0 < start_factor <= 1 or not 0 <= end_factor <= 1:
@@ -120,6 +130,8 @@ class LinearLR(LRScheduler):
 class ExponentialLR(LRScheduler):
     """lr times gamma after every epoch."""
 
+    moves_rates = True
+
     def __init__(self, optimizer, gamma, last_epoch=-1):
         self.gamma = gamma
         super().__init__(optimizer, last_epoch)
@@ -133,6 +145,8 @@ class ExponentialLR(LRScheduler):
 
 class PolynomialLR(LRScheduler):
     """lr times (1 - epoch / total_iters)^power, 0 from total_iters on."""
+
+    moves_rates = True
 
     def __init__(self, optimizer, total_iters=5, power=1.0, last_epoch=-1):
         self.total_iters, self.power = total_iters, power
@@ -151,6 +165,8 @@ class PolynomialLR(LRScheduler):
 class CosineAnnealingLR(LRScheduler):
     """From lr down to eta_min along half a cosine in T_max epochs, then up again (Loshchilov and Hutter 2017)."""
 
+    moves_rates = True
+
     def __init__(self, optimizer, T_max, eta_min=0.0, last_epoch=-1):
         self.T_max, self.eta_min = T_max, eta_min
         super().__init__(optimizer, last_epoch)
@@ -158,8 +174,6 @@ class CosineAnnealingLR(LRScheduler):
     def get_lr(self):
         if self.last_epoch == 0:
             return self._rates()
-        if self._step_count == 1:
-            return self._get_closed_form_lr()
         now, before = (1 + math.cos(math.pi * e / self.T_max) for e in (self.last_epoch, self.last_epoch - 1))
         if (self.last_epoch - 1 - self.T_max) % (2 * self.T_max) == 0:  # before is 0: the rate was eta_min
             return [rate + (base - self.eta_min) * (1 - math.cos(math.pi / self.T_max)) / 2

@@ -55,6 +55,8 @@ class ChainedScheduler(_OfSchedules):
 
     def __init__(self, schedulers, optimizer=None):
         self._schedulers = list(schedulers)
+        if not self._schedulers:
+            raise ValueError("ChainedScheduler: the list of schedules is empty")
         self.optimizer = optimizer or self._schedulers[0].optimizer
         if any(s.optimizer is not self.optimizer for s in self._schedulers):
             raise ValueError("ChainedScheduler: the schedules belong to different optimizers")

@@ -20,6 +20,7 @@ class ReduceLROnPlateau(LRScheduler):
         self.optimizer = optimizer
         self.mode, self.factor, self.patience, self.threshold, self.threshold_mode = mode, factor, patience, threshold, threshold_mode
         self.cooldown, self.min_lrs, self.eps = cooldown, each(min_lr, optimizer), eps
+        self.default_min_lr = None if isinstance(min_lr, (list, tuple)) else min_lr
         self.best = math.inf if mode == "min" else -math.inf
         self.last_epoch = self.num_bad_epochs = self.cooldown_counter = 0
         self._last_lr = self._rates()
@@ -47,6 +48,8 @@ class ReduceLROnPlateau(LRScheduler):
             self.num_bad_epochs = 0
         if self.num_bad_epochs > self.patience:
             self.cooldown_counter, self.num_bad_epochs = self.cooldown, 0
+            if len(self.min_lrs) != len(self.optimizer.param_groups):  # a group has been added
+                self.min_lrs = each(self.min_lrs if self.default_min_lr is None else self.default_min_lr, self.optimizer)
             for group, low in zip(self.optimizer.param_groups, self.min_lrs):
                 rate = max(group["lr"] * self.factor, low)
                 if group["lr"] - rate > self.eps:

@@ -3,10 +3,20 @@
 from __future__ import annotations
 
 
+from ..optimizer import Optimizer
+
+
 class LRScheduler:
-    """Derive and write get_lr(): the rates of the groups for self.last_epoch, which counts the calls of step() from 0."""
+    """Derive and write get_lr(): the rates of the groups for self.last_epoch, which counts the calls of step() from 0.
+
+    With last_epoch the schedule goes on after that epoch: the optimizer has the rates of the next one already, and a schedule
+    that moves them (moves_rates) leaves them as they are until its first step()."""
+
+    moves_rates = False
 
     def __init__(self, optimizer, last_epoch=-1):
+        if not isinstance(optimizer, Optimizer):
+            raise TypeError(f"{type(self).__name__}: expected an Optimizer, got {type(optimizer).__name__}")
         self.optimizer = optimizer
         for i, group in enumerate(optimizer.param_groups):
             if last_epoch == -1:
@@ -19,7 +29,10 @@ class LRScheduler:
 
     def _initial_step(self):
         self._step_count = 0
-        self.step()
+        if self.moves_rates and self.last_epoch >= 0:
+            self._step_count, self.last_epoch, self._last_lr = 1, self.last_epoch + 1, self._rates()
+        else:
+            self.step()
 
     def get_lr(self):
         """The groups' next rates, from the present ones; a subclass defines it."""
@@ -59,5 +72,10 @@ class LRScheduler:
 
 
 def each(value, optimizer):
-    """A list with one value a group."""
-    return list(value) if isinstance(value, (list, tuple)) else [value] * len(optimizer.param_groups)
+    """A list with one value a group. ValueError for a list of another length."""
+    groups = len(optimizer.param_groups)
+    if not isinstance(value, (list, tuple)):
+        return [value] * groups
+    if len(value) != groups:
+        raise ValueError(f"a schedule got {len(value)} values for the {groups} groups of its optimizer")
+    return list(value)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import collections.abc
+import copy
 
 from ... import _C
 from ...making import as_tensor, tensor
@@ -30,7 +31,7 @@ def default_convert(data):
 
 def default_collate(batch):
     """A list of items as one batch: tensors and arrays are stacked (one more dimension at the front), numbers become an int64
-    or float64 tensor, texts stay a list; dicts, named tuples, tuples and lists (of one length) are gone through.
+    or float64 tensor, texts stay as they are; dicts, named tuples, tuples and lists (of one length) are gone through.
 
     TypeError for items of other kinds, RuntimeError for sequences of different lengths."""
     first = batch[0]
@@ -53,15 +54,19 @@ def default_collate(batch):
     if isinstance(first, (tuple, list)):
         if any(len(item) != len(first) for item in batch):
             raise RuntimeError(f"default_collate: the items have different lengths: {[len(item) for item in batch]}")
-        parts = [default_collate(list(part)) for part in zip(*batch)]
+        parts = [default_collate(part) for part in zip(*batch)]
         return type(first)(*parts) if hasattr(first, "_fields") else parts
     raise TypeError(f"default_collate: no way to make a batch of {type(first).__name__}; pass collate_fn")
 
 
 def _rebuilt(like, entries):
-    """entries as a mapping of like's type, where that can be made of a dict."""
+    """entries as a mapping of like's type, where that can be copied or made of a dict."""
     try:
-        return type(like)(entries)
+        if not isinstance(like, collections.abc.MutableMapping):
+            return type(like)(entries)
+        mapping = copy.copy(like)  # a defaultdict cannot be made of a dict
+        mapping.update(entries)
+        return mapping
     except TypeError:
         return entries
 

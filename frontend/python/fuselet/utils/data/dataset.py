@@ -113,22 +113,24 @@ class ConcatDataset(Dataset):
         self.datasets = list(datasets)
         if any(isinstance(d, IterableDataset) for d in self.datasets):
             raise TypeError("ConcatDataset: an IterableDataset has no items by index; chain them with ChainDataset")
-        self.ends = list(itertools.accumulate(len(d) for d in self.datasets))
+        self.cumulative_sizes = list(itertools.accumulate(len(d) for d in self.datasets))
 
     def __getitem__(self, index):
         if not -len(self) <= index < len(self):
             raise IndexError(f"ConcatDataset: index {index} is out of range for {len(self)} items")
         index = index + len(self) if index < 0 else index
-        which = bisect.bisect_right(self.ends, index)
-        return self.datasets[which][index - (self.ends[which - 1] if which else 0)]
+        which = bisect.bisect_right(self.cumulative_sizes, index)
+        return self.datasets[which][index - (self.cumulative_sizes[which - 1] if which else 0)]
 
     def __len__(self):
-        return self.ends[-1] if self.ends else 0
+        return self.cumulative_sizes[-1] if self.cumulative_sizes else 0
 
 
 def random_split(dataset, lengths, generator=None):
     """Subsets of the given lengths (or, where they sum to 1, fractions) in a random order."""
     total = len(dataset)
+    if any(part < 0 for part in lengths):
+        raise ValueError(f"random_split: lengths must not be negative, got {list(lengths)}")
     if abs(sum(lengths) - 1) < 1e-9 and sum(lengths) != total:
         counts = [int(total * part) for part in lengths]
         for i in range(total - sum(counts)):

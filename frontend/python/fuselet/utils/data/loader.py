@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 import itertools
+import multiprocessing
 
 from ... import _C
 from ...making import tensor
@@ -14,6 +15,14 @@ from .workers import Exhausted, WorkerPool
 
 
 def _fetch_by_index(dataset, collate_fn, batched, indices):
+    try:
+        return _collated(dataset, collate_fn, batched, indices)
+    except StopIteration as error:
+        # On its way through the loader it would end the epoch, or lose a batch, without a word.
+        raise RuntimeError(f"DataLoader: the dataset or collate_fn raised StopIteration for {indices}") from error
+
+
+def _collated(dataset, collate_fn, batched, indices):
     if not batched:
         return collate_fn(dataset[indices])
     if type(dataset) is TensorDataset and collate_fn is default_collate:
@@ -71,6 +80,9 @@ class DataLoader:
         iterable = isinstance(dataset, IterableDataset)
         if iterable and (shuffle or sampler is not None or batch_sampler is not None):
             raise ValueError("DataLoader: an IterableDataset has its own order; no shuffle, sampler or batch_sampler")
+        if isinstance(multiprocessing_context, str) and multiprocessing_context not in multiprocessing.get_all_start_methods():
+            raise ValueError(f"DataLoader: multiprocessing_context must be one of {multiprocessing.get_all_start_methods()}, got "
+                             f"{multiprocessing_context!r}")
         self.dataset, self.num_workers, self.timeout = dataset, num_workers, timeout
         self.batch_size, self.drop_last = (None if batch_sampler is not None else batch_size), drop_last
         self.prefetch_factor = 2 if prefetch_factor is None else prefetch_factor
@@ -109,23 +121,27 @@ class DataLoader:
             yield batch
 
     def _ahead(self, places):
-        pool = self._pool or WorkerPool(self.num_workers, self.dataset, self._make_fetcher, self.worker_init_fn,
-                                        self.multiprocessing_context, self.timeout)
-        self._pool = pool if self.persistent_workers else None
+        pool = self._pool
+        if pool is None or pool.busy:  # with the batches of an iterator that has not ended
+            pool = WorkerPool(self.num_workers, self.dataset, self._make_fetcher, self.worker_init_fn,
+                              self.multiprocessing_context, self.timeout)
+            if self.persistent_workers and self._pool is None:
+                self._pool = pool
+        pool.busy, kept = True, False
         try:
             pool.begin(_scattered((self.generator or _C.default_generator).next_seed()))
             yield from _in_turn(pool, places, self.prefetch_factor)
+            kept = pool is self._pool
         except GeneratorExit:
-            if not self.persistent_workers:
+            kept = pool is self._pool
+            raise
+        finally:
+            pool.busy = False
+            if not kept:
+                # After an error in a batch the others are thrown away with the workers.
+                if pool is self._pool:
+                    self._pool = None
                 pool.close()
-            raise
-        except BaseException:
-            # After an error in a batch the others are thrown away with the workers.
-            self._pool = None
-            pool.close()
-            raise
-        if not self.persistent_workers:
-            pool.close()
 
 
 def _scattered(seed):

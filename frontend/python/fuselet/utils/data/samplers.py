@@ -8,6 +8,12 @@ from ... import _C
 from ...making import as_tensor, multinomial, randint, randperm
 
 
+def _check_flag(owner, name, value):
+    """TypeError for what is no bool: an argument that stands in another's place."""
+    if not isinstance(value, bool):
+        raise TypeError(f"{owner}: {name} must be a bool, got {value!r}")
+
+
 class Sampler:
     """Indices in some order."""
 
@@ -36,8 +42,9 @@ class RandomSampler(Sampler):
     another, or with replacement any indices."""
 
     def __init__(self, data_source, replacement=False, num_samples=None, generator=None):
-        if num_samples is not None and num_samples <= 0:
-            raise ValueError(f"RandomSampler: num_samples must be positive, got {num_samples}")
+        if num_samples is not None and (not isinstance(num_samples, int) or isinstance(num_samples, bool) or num_samples <= 0):
+            raise ValueError(f"RandomSampler: num_samples must be a positive int, got {num_samples!r}")
+        _check_flag("RandomSampler", "replacement", replacement)
         self.data_source, self.replacement, self.generator = data_source, replacement, generator
         self._num_samples = num_samples
 
@@ -78,6 +85,7 @@ class WeightedRandomSampler(Sampler):
     def __init__(self, weights, num_samples, replacement=True, generator=None):
         if not isinstance(num_samples, int) or num_samples <= 0:
             raise ValueError(f"WeightedRandomSampler: num_samples must be a positive int, got {num_samples!r}")
+        _check_flag("WeightedRandomSampler", "replacement", replacement)
         self.weights = as_tensor(weights, dtype=_C.float64)
         if self.weights.dim() != 1:
             raise ValueError(f"WeightedRandomSampler: expected one weight an index, got shape {list(self.weights.shape)}")
@@ -96,6 +104,7 @@ class BatchSampler(Sampler):
     def __init__(self, sampler, batch_size, drop_last):
         if not isinstance(batch_size, int) or isinstance(batch_size, bool) or batch_size <= 0:
             raise ValueError(f"BatchSampler: batch_size must be a positive int, got {batch_size!r}")
+        _check_flag("BatchSampler", "drop_last", drop_last)
         self.sampler, self.batch_size, self.drop_last = sampler, batch_size, drop_last
 
     def __iter__(self):

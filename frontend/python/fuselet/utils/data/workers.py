@@ -152,6 +152,7 @@ class WorkerPool:
 
     def __init__(self, count, dataset, make_fetcher, init, context, timeout):
         self._timeout, self._closed = timeout, False
+        self.busy = False  # an iterator takes its batches
         self.waiting = [0] * count  # results a worker owes
         self._processes, self._pipes = [], []
         context = multiprocessing.get_context(context or "fork") if not hasattr(context, "Process") else context
