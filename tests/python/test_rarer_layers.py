@@ -2,6 +2,7 @@
 
 import copy
 import math
+import pickle
 
 import numpy as np
 import pytest
@@ -115,7 +116,10 @@ def test_a_linear_layer_takes_its_size_from_its_input(bias):
     before = layer.weight.detach().clone()
     opt.step()
     assert fl.allclose(layer.weight.detach(), before - 0.1 * layer.weight.grad)
-    other.load_state_dict(net.state_dict())
+    for third in (copy.deepcopy(other), pickle.loads(pickle.dumps(other)), other):
+        for _ in range(2):
+            third.load_state_dict(net.state_dict())
+        assert type(third[0]) is nn.Linear and third[0].in_features == 3
     assert type(other[0]) is nn.Linear and fl.equal(other[0].weight, layer.weight)
 
 

@@ -19,7 +19,7 @@ class LazyLinear(Linear):
         super().__init__(0, 0, False, device, dtype)
         self.out_features = out_features
         self.register_parameter("bias", Parameter(empty(0, dtype=dtype, device=device)) if bias else None)
-        self._waiting = self.register_load_state_dict_pre_hook(_take_size_from)
+        self.register_load_state_dict_pre_hook(_take_size_from)
 
     def reset_parameters(self):
         """Draws new initial values, if the layer has its size."""
@@ -38,7 +38,8 @@ class LazyLinear(Linear):
         self.weight.data = empty(self.out_features, in_features, dtype=self.weight.dtype, device=self.weight.device)
         if self.bias is not None:
             self.bias.data = empty(self.out_features, dtype=self.bias.dtype, device=self.bias.device)
-        self.__dict__.pop("_waiting").remove()
+        for number in [n for n, hook in self._load_pre_hooks.items() if hook is _take_size_from]:
+            del self._load_pre_hooks[number]
         self.__class__ = Linear
         self.reset_parameters()
 
