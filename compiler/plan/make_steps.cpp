@@ -71,7 +71,7 @@ bool call_reads(const lower::GraphFacts& facts, const Step& step, ir::ValueId ba
 }
 
 bool may_overwrite(const lower::LoweredKernel& k, ir::ValueId from, ir::ValueId to) {
-  const kernel::Access* stored = nullptr;
+  const kernel::Statement* stored = nullptr;
   size_t at_stage = 0, at_nest = 0;
   auto buffer_is = [&](const kernel::Statement& s, ir::ValueId v) {
     return s.access.buffer >= 0 && k.buffers[static_cast<size_t>(s.access.buffer)] == v;
@@ -80,7 +80,7 @@ bool may_overwrite(const lower::LoweredKernel& k, ir::ValueId from, ir::ValueId 
     for (size_t n = 0; n < k.kernel.stages[stage].nests.size(); ++n) {
       for (const kernel::Statement& s : k.kernel.stages[stage].nests[n].body) {
         if (s.kind != kernel::Kind::Store || !buffer_is(s, to)) continue;
-        stored = &s.access;
+        stored = &s;
         at_stage = stage;
         at_nest = n;
       }
@@ -93,8 +93,9 @@ bool may_overwrite(const lower::LoweredKernel& k, ir::ValueId from, ir::ValueId 
       for (const kernel::Statement& s : nest.body) {
         if (s.kind == kernel::Kind::Store || !buffer_is(s, from)) continue;
         const bool same_place = stage == at_stage && n == at_nest && s.kind == kernel::Kind::Load &&
-                                is_pointwise(nest) && s.access.offset == stored->offset &&
-                                s.access.strides == stored->strides;
+                                is_pointwise(nest) && s.access.offset == stored->access.offset &&
+                                s.access.strides == stored->access.strides &&
+                                size_of(s.dtype) == size_of(stored->dtype);  // else equal strides are other places
         if (!same_place) return false;
       }
     }

@@ -68,3 +68,24 @@ def test_dropout_within_a_norm(dtype, length):
     y = fl.compile(lambda t: F.layer_norm(F.dropout(t, 0.25) + t, (length,)))(x)
     inner = x64 * kept / 0.75 + x64
     close(y, centred(inner) / np.sqrt((centred(inner) ** 2).mean(-1, keepdims=True) + 1e-5), dtype)
+
+
+@kernel_test
+def test_a_sum_over_rows_of_a_sum_has_one_writer():
+    """Every column of a kernel over rows and columns has the value; checked kernels report a second writer."""
+    x, x64 = values_of(40, "float32", 5)
+    row, all_rows = fl.compile(lambda g: ((r := (g * g).mean(-1, True)), r.mean(-2, True)))(x)
+    want = (x64 ** 2).mean(-1, keepdims=True)
+    close(row, want, "float32")
+    close(all_rows, want.mean(-2, keepdims=True), "float32")
+
+
+@kernel_test
+def test_a_result_of_another_width_takes_over_no_memory():
+    a, b = fl.arange(5.0, device="cuda") - 2, fl.arange(5.0, device="cuda")
+
+    def parts(a, b):
+        positive = fl.cat([a, b]) > 0
+        return fl.cat([positive, positive])
+    want = [False] * 3 + [True] * 2 + [False] + [True] * 4
+    assert fl.compile(parts)(a, b).tolist() == want * 2

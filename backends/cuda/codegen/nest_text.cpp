@@ -433,7 +433,10 @@ void NestText::lane_statements(const Pass& pass, const std::string& keep) {
         aligned_accesses_.push_back({s.access.buffer, s.access.offset * static_cast<int64_t>(size_of(s.dtype)),
                                      std::min<int32_t>(16, lanes_ * static_cast<int32_t>(size_of(s.dtype)))});
     } else {
-      line("store_apart(" + pointer(i, false) + ", first, n, " +
+      // What does not move along the dim is one value: the first element has it.
+      const bool one_place = s.access.strides[last()] == 0;
+      line(std::string(one_place ? "if (first == 0) " : "") + "store_apart(" + pointer(i, false) + ", first, " +
+           (one_place ? "(Index)1" : "n") + ", " +
            number("step_" + std::to_string(i) + "_" + std::to_string(last()), s.access.strides[last()]) + ", " + array +
            ");");
     }

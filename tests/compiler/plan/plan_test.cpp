@@ -143,6 +143,21 @@ TEST_CASE("a pointwise result takes over the memory of an operand that dies ther
   CHECK(p.memory.arena_bytes == 4096);
 }
 
+TEST_CASE("elements of another width take over no memory") {
+  // Both fill 64 bytes once rounded up, but element i of one lies where elements of the other do.
+  Planned p(R"(
+  input %0: f32[2, 4] argument "x"
+  input %1: f32[4, 4] argument "w"
+  input %2: f64[4, 2] argument "v"
+  %3: f32[2, 4] = matmul(%0, %1)
+  %4: f64[2, 4] = cast(%3, f64)
+  %5: f64[2, 2] = matmul(%4, %2)
+  output %5
+)");
+  CHECK(p.memory.taken_over == 0);
+  CHECK(p.memory.slots[3].offset != p.memory.slots[4].offset);
+}
+
 TEST_CASE("work on the parts of a product never writes what the product still reads") {
   Planned p(R"(
   input %0: f32[32, 32] argument "x"

@@ -6,7 +6,9 @@ from . import (activations, containers, convolutions as conv, dropout, layers as
                multihead_attention, normalization, normalization as batchnorm, pooling, rearranging, recurrent as rnn,
                transformer)
 
-activation = types.SimpleNamespace(**vars(activations), MultiheadAttention=multihead_attention.MultiheadAttention)
+activation = types.ModuleType(__name__ + ".activation", "Activations, and MultiheadAttention.")
+vars(activation).update({name: value for name, value in vars(activations).items() if not name.startswith("_")},
+                        MultiheadAttention=multihead_attention.MultiheadAttention)
 container, instancenorm = containers, normalization
 flatten = fold = padding = pixelshuffle = upsampling = rearranging
 
