@@ -8,6 +8,7 @@ when a case failed or nothing ran.
 """
 
 import argparse
+import concurrent.futures
 import importlib.util
 import os
 import re
@@ -134,7 +135,28 @@ ANY_DEVICE_TESTS = [path for path in python_tests("test_*_traps.py", "test_compi
                     if not path.endswith("test_compile_faults.py")]
 
 
-def run_pytest(build, parts, name="python", files=("tests/python",), **environment):
+# The runs of the Python tests: files and environment by name. Those on a GPU take a process a file: they mostly wait for
+# NVRTC.
+PYTHON_RUNS = {
+    "python": (["tests/python"], {}),
+    "python_sim": (DEVICE_TESTS, {"FUSELET_CUDA": "sim"}),
+    "python_sim_default": (ANY_DEVICE_TESTS, {"FUSELET_CUDA": "sim", "FUSELET_SIM_CHECK": "0", "FUSELET_TEST_DEVICE": "cuda"}),
+}
+GPU_PYTHON_RUNS = {
+    "python_gpu": (DEVICE_TESTS, {}),
+    "python_gpu_default": (ANY_DEVICE_TESTS, {"FUSELET_TEST_DEVICE": "cuda"}),
+}
+
+
+def run_files_side_by_side(build, parts, name, files, environment):
+    start = time.monotonic()
+    with concurrent.futures.ThreadPoolExecutor(max(1, (os.cpu_count() or 1) // 2)) as pool:
+        each = list(pool.map(lambda path: run_pytest(build, parts, f"{name}_{Path(path).stem}", [path], environment), files))
+    return Outcome(name, time.monotonic() - start, *(sum(getattr(outcome, field) for outcome in each)
+                                                     for field in ("passed", "failed", "skipped")))
+
+
+def run_pytest(build, parts, name, files, environment):
     if importlib.util.find_spec("pytest") is None:
         print(f"{name}: skipped: {sys.executable} has no pytest")
         return Outcome(name, 0.0, skipped=1)
@@ -186,21 +208,15 @@ def main():
     folders = {name for name in arguments.filters if name in budgets}
     parts = [name for name in arguments.filters if name not in budgets]
     outcomes = []
-    if not folders or folders - {"python", "python_sim"}:
-        outcomes += run_ctest(arguments.build, arguments.label, folders - {"python", "python_sim"}, parts,
-                              arguments.sanitized)
+    programs = folders - PYTHON_RUNS.keys()
+    if not folders or programs:
+        outcomes += run_ctest(arguments.build, arguments.label, programs, parts, arguments.sanitized)
     sys.stdout.flush()
     if arguments.label == "gpu":
-        outcomes.append(run_pytest(arguments.build, parts, "python_gpu", DEVICE_TESTS))
-        outcomes.append(run_pytest(arguments.build, parts, "python_gpu_default", ANY_DEVICE_TESTS,
-                                   FUSELET_TEST_DEVICE="cuda"))
+        outcomes += [run_files_side_by_side(arguments.build, parts, name, *run) for name, run in GPU_PYTHON_RUNS.items()]
     elif "python" not in arguments.exclude:
-        if not folders or "python" in folders:
-            outcomes.append(run_pytest(arguments.build, parts))
-        if not folders or "python_sim" in folders:
-            outcomes.append(run_pytest(arguments.build, parts, "python_sim", DEVICE_TESTS, FUSELET_CUDA="sim"))
-            outcomes.append(run_pytest(arguments.build, parts, "python_sim_default", ANY_DEVICE_TESTS,
-                                       FUSELET_CUDA="sim", FUSELET_SIM_CHECK="0", FUSELET_TEST_DEVICE="cuda"))
+        outcomes += [run_pytest(arguments.build, parts, name, *run) for name, run in PYTHON_RUNS.items()
+                     if not folders or name in folders]
 
     print_times(outcomes, budgets)
     passed = sum(outcome.passed for outcome in outcomes)

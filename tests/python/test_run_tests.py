@@ -57,3 +57,10 @@ def test_budgets_are_read(tmp_path):
     ("train accuracy 0.5\n", None)])
 def test_last_accuracy(text, expected):
     assert check_accuracy.last_accuracy(text) == expected
+
+
+def test_files_that_run_side_by_side_are_counted_together(monkeypatch):
+    outcomes = {"a": run_tests.Outcome("x", 3.0, 2, 0, 1), "b": run_tests.Outcome("x", 4.0, 5, 1, 0)}
+    monkeypatch.setattr(run_tests, "run_pytest", lambda build, parts, name, files, environment: outcomes[name[-1]])
+    together = run_tests.run_files_side_by_side(None, [], "python_gpu", ["tests/python/a.py", "tests/python/b.py"], {})
+    assert (together.folder, together.passed, together.failed, together.skipped) == ("python_gpu", 7, 1, 1)
