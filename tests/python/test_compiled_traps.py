@@ -164,8 +164,9 @@ def inside(given):
     return results
 
 
-def values(given):
-    return {name: TRAPS[name][0](*made) for name, made in given.items()}
+def values_and_loss(given):
+    out = {name: TRAPS[name][0](*made) for name, made in given.items()}
+    return out, sum(loss_of(name, out[name]).double() for name in given if TRAPS[name][3] is not None)
 
 
 def results(mode, dtype):
@@ -174,10 +175,10 @@ def results(mode, dtype):
         f = fl.compile(inside) if mode == "inside" else inside
         f(given)
         return f(given)  # by a compiled function: what it has kept
-    f = fl.compile(values)
+    f = fl.compile(values_and_loss)
     for _ in range(2):
-        out = f(given)
-    sum(loss_of(name, out[name]).double() for name in given if TRAPS[name][3] is not None).backward()
+        out, loss = f(given)
+    loss.backward()
     return {name: (out[name], [t.grad for t in made if t.requires_grad]) for name, made in given.items()}
 
 

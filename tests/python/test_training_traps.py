@@ -166,6 +166,6 @@ def test_two_backwards_add_up_to_twice_one(mode, names):
     f(layers, inputs).backward()
     once = [p.grad.clone() for p in leaves]
     f(layers, inputs).backward()
-    names = [*(name for name, _ in layers.named_parameters()), *inputs]
-    wrong = [name for name, p, g in zip(names, leaves, once, strict=True) if not fl.equal(p.grad, g * 2)]
+    labels = [*(name for name, _ in layers.named_parameters()), *inputs]
+    wrong = [name for name, p, g in zip(labels, leaves, once, strict=True) if not fl.equal(p.grad, g * 2)]
     assert not wrong and sum((g != 0).any().item() for g in once) >= len(once) - 1
