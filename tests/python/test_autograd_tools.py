@@ -257,3 +257,21 @@ def test_grad_materializes():
     x, y = fl.ones(2, requires_grad=True), fl.ones(3, requires_grad=True)
     assert fl.autograd.grad(x.sum(), (x, y), materialize_grads=True)[1].tolist() == [0, 0, 0]
     assert fl.autograd.grad(x.sum(), (x, y), allow_unused=True)[1] is None
+
+
+def test_jacobians_keep_the_structure_of_the_output():
+    a = fl.tensor([1.0, 2.0])
+    for jacobian in (fl.func.jacrev, fl.func.jacfwd):
+        found, aux = jacobian(lambda t: ({"double": t * 2, "sum": (t.sum(),)}, t + 1), has_aux=True, chunk_size=1)(a)
+        assert found["double"].tolist() == [[2, 0], [0, 2]] and found["sum"][0].tolist() == [1, 1]
+        assert aux.tolist() == [2, 3] and not aux.requires_grad
+    by_both = fl.func.jacrev(lambda s, t: [s * t], argnums=(0, 1))(a, fl.tensor([3.0, 5.0]))
+    assert [[t.tolist() for t in row] for row in by_both] == [[[[3, 0], [0, 5]], [[1, 0], [0, 2]]]]
+
+
+@pytest.mark.parametrize("transform", [
+    lambda t: fl.func.grad(lambda x: x.sum())(t), lambda t: fl.func.vjp(lambda x: x * 2, t), lambda t: fl.func.jacrev(lambda x: x * 2)(t),
+    lambda t: fl.func.jvp(lambda x: x * 2, (t,), (fl.ones(3),))])
+def test_integers_have_no_derivatives(transform):
+    with pytest.raises(RuntimeError, match="only floating tensors have derivatives, got an argument of dtype .*int64"):
+        transform(fl.arange(3))

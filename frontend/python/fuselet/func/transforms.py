@@ -22,6 +22,9 @@ class _Level:
     """One transform in progress: whether its results must keep a history for somebody outside."""
 
     def __init__(self, tensors):
+        for t in tensors:
+            if not t.is_floating_point():
+                raise RuntimeError(f"only floating tensors have derivatives, got an argument of dtype {t.dtype}")
         self.nested = getattr(_depth, "value", 0) > 0 or any(t.requires_grad for t in tensors)
 
     def __enter__(self):
@@ -35,8 +38,7 @@ class _Level:
         self._grad.__exit__()
 
     def tracked(self, tensors):
-        return [_C.internal.alias(t) if self.nested and t.requires_grad else t.detach().requires_grad_() if t.is_floating_point() else t
-                for t in tensors]
+        return [_C.internal.alias(t) if self.nested and t.requires_grad else t.detach().requires_grad_() for t in tensors]
 
     def results(self, tensors):
         return tensors if self.nested else [t.detach() for t in tensors]
@@ -143,23 +145,33 @@ def jvp(func, primals, tangents, has_aux=False):
     return (*pair, aux) if has_aux else pair
 
 
-def jacrev(func, argnums=0):
-    """A function that gives the Jacobian of func by its arguments argnums, one backward for each element of the output."""
+def jacrev(func, argnums=0, has_aux=False, *, chunk_size=None):
+    """A function that gives the Jacobian of func by its arguments argnums, one backward for each element of the output; in
+    the structure that func gives, with has_aux (Jacobian, aux). chunk_size changes nothing."""
 
     @functools.wraps(func)
     def wrapped(*args, **kwargs):
         numbers, chosen = _chosen(args, argnums)
-        several = not isinstance(chosen, _C.TensorBase)
+        several, kept = not isinstance(chosen, _C.TensorBase), []
+
+        def outputs(*given):
+            result = func(*_put(args, argnums, numbers, given if several else given[0]), **kwargs)
+            result, aux = result if has_aux else (result, None)
+            parts, rebuild = flatten(result)
+            kept[:] = [rebuild, *flatten(aux)]
+            return tuple(parts)
+
         with _Level(list(chosen) if several else [chosen]) as level:
-            return functional.jacobian(lambda *given: func(*_put(args, argnums, numbers, given if several else given[0]), **kwargs),
-                                       chosen, create_graph=level.nested)
+            blocks = functional.jacobian(outputs, chosen, create_graph=level.nested)
+            rebuild, aux, rebuild_aux = kept
+            return (rebuild(blocks), rebuild_aux(level.results(aux))) if has_aux else rebuild(blocks)
 
     return wrapped
 
 
-def jacfwd(func, argnums=0):
+def jacfwd(func, argnums=0, has_aux=False, *, chunk_size=None):
     """jacrev: derivatives go backward here."""
-    return jacrev(func, argnums)
+    return jacrev(func, argnums, has_aux)
 
 
 def hessian(func, argnums=0):
