@@ -160,9 +160,9 @@ def normal(mean=0.0, std=1.0, size=None, *, generator=None, dtype=None, device=N
 
 
 def bernoulli(input, *, generator=None):
-    """1 with the probability that the element gives, else 0."""
+    """1 with the probability that the element gives, else 0. RuntimeError for one outside [0, 1], where compiled code looks at none."""
     with no_grad():
-        if not ((input >= 0) & (input <= 1)).all():
+        if not _C._is_compiling() and not ((input >= 0) & (input <= 1)).all():
             raise RuntimeError("bernoulli: the probabilities must lie in [0, 1]")
         return (rand(input.shape, device=input.device, generator=generator) < input).to(input.dtype)
 
@@ -170,12 +170,13 @@ def bernoulli(input, *, generator=None):
 def multinomial(input, num_samples, replacement=False, *, generator=None):
     """Indices of the last dimension drawn with probability proportional to input's elements.
 
-    input: (C) or (N, C), not negative. Without replacement, the largest of the perturbed logarithms."""
+    input: (C) or (N, C), not negative, enough of it positive: else RuntimeError, where compiled code looks at no value. Without
+    replacement, the largest of the perturbed logarithms."""
     with no_grad():
         if not replacement and num_samples > input.size(-1):
             raise RuntimeError(f"multinomial: {num_samples} samples without replacement of {input.size(-1)}")
         likely = (input > 0).sum(-1)
-        if not ((input >= 0) & _F.isfinite(input)).all() or not (likely >= (1 if replacement else max(num_samples, 1))).all():
+        if not _C._is_compiling() and (not ((input >= 0) & _F.isfinite(input)).all() or not (likely >= (1 if replacement else max(num_samples, 1))).all()):
             raise RuntimeError(f"multinomial: expected finite weights that are not negative, enough of them positive for "
                                f"{num_samples} samples, got shape {list(input.shape)}")
         logs = input.to(_C.float64).log()
