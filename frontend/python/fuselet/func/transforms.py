@@ -1,7 +1,8 @@
 """grad(f), vjp(f, …) and the like: derivatives of functions of tensors in nested lists, tuples and dicts.
 
-They nest: grad(grad(f)) is the second derivative. At the outermost level, what the function reads besides its arguments is
-a constant, and results are without history unless an argument requires grad.
+They nest: grad(grad(f)) is the second derivative. At the outermost level results have a history where an argument, or a tensor
+that the function reads besides its arguments, requires grad: the gradient of a penalty on derivatives reaches the parameters.
+In a compiled function only the arguments count.
 """
 
 from __future__ import annotations
@@ -26,6 +27,7 @@ class _Level:
             if not t.is_floating_point():
                 raise RuntimeError(f"only floating tensors have derivatives, got an argument of dtype {t.dtype}")
         self.nested = getattr(_depth, "value", 0) > 0 or any(t.requires_grad for t in tensors)
+        self._recorded = _C.is_grad_enabled()
 
     def __enter__(self):
         self._grad = enable_grad()
@@ -39,6 +41,13 @@ class _Level:
 
     def tracked(self, tensors):
         return [_C.internal.alias(t) if self.nested and t.requires_grad else t.detach().requires_grad_() for t in tensors]
+
+    def look_for_others(self, outputs, given):
+        """Keeps the history of outputs that depend on leaves besides the given ones."""
+        if not self.nested and self._recorded:
+            own = set(map(id, given))
+            self.nested = any(id(leaf) not in own for leaf in _C._leaves([o for o in outputs if o.requires_grad]))
+        return self.nested
 
     def results(self, tensors):
         return tensors if self.nested else [t.detach() for t in tensors]
@@ -79,6 +88,7 @@ def value_and_grad(func, argnums=0, has_aux=False):
             if not isinstance(value, _C.TensorBase) or value.numel() != 1:
                 raise RuntimeError("grad: the function must give a tensor of one element, got "
                                    f"{list(value.shape) if isinstance(value, _C.TensorBase) else type(value).__name__}")
+            level.look_for_others([value], given)
             found = level.gradients([value], given)
             parts, rebuild_aux = flatten(aux)
             value, *parts = level.results([value, *parts])
@@ -115,6 +125,7 @@ def vjp(func, *primals, has_aux=False):
         result = func(*rebuild(given))
         result, aux = result if has_aux else (result, None)
         outputs, rebuild_outputs = flatten(result)
+        level.look_for_others(outputs, given)
 
     def pull(*cotangents):
         seeds, _ = flatten(cotangents[0] if len(cotangents) == 1 else cotangents)
@@ -138,6 +149,7 @@ def jvp(func, primals, tangents, has_aux=False):
         result = func(*rebuild(given))
         result, aux = result if has_aux else (result, None)
         outputs, rebuild_outputs = flatten(result)
+        level.look_for_others(outputs, given)
         u = [_F.zeros_like(o).requires_grad_() for o in outputs]
         products = functional._gradients(outputs, given, u, True)
         moved = functional._gradients(products, u, directions, level.nested)
@@ -162,7 +174,7 @@ def jacrev(func, argnums=0, has_aux=False, *, chunk_size=None):
             return tuple(parts)
 
         with _Level(list(chosen) if several else [chosen]) as level:
-            blocks = functional.jacobian(outputs, chosen, create_graph=level.nested)
+            blocks = functional.jacobian_blocks(outputs, chosen, level.nested, keeps_history=level.look_for_others)
             rebuild, aux, rebuild_aux = kept
             return (rebuild(blocks), rebuild_aux(level.results(aux))) if has_aux else rebuild(blocks)
 
