@@ -160,7 +160,9 @@ def normal(mean=0.0, std=1.0, size=None, *, generator=None, dtype=None, device=N
 
 
 def bernoulli(input, *, generator=None):
-    """1 with the probability that the element gives, else 0. RuntimeError for one outside [0, 1], where compiled code looks at none."""
+    """1 with the probability that the element gives, else 0.
+
+    A probability outside [0, 1] is an error; in a compiled function, where no value can be looked at, it counts as the nearer end."""
     with no_grad():
         if not _C._is_compiling() and not ((input >= 0) & (input <= 1)).all():
             raise RuntimeError("bernoulli: the probabilities must lie in [0, 1]")
