@@ -382,3 +382,32 @@ def test_a_function_may_write_its_input():
     assert ref() is None
     with pytest.raises(RuntimeError, match="leaf"):
         Double.apply(x)
+
+
+@pytest.mark.parametrize("materialize", [True, False])
+def test_a_function_gets_a_gradient_for_every_output(materialize):
+    """Zeros or None for outputs that are marked, integers or no tensors."""
+    seen = []
+
+    class Several(fl.autograd.Function):
+        @staticmethod
+        def forward(ctx, x):
+            marked, order = x * 3, x.argmax(0)
+            ctx.mark_non_differentiable(marked)
+            ctx.set_materialize_grads(materialize)
+            return marked, x * 2, order, "text", x * 5
+
+        @staticmethod
+        def backward(ctx, marked, double, order, text, fivefold):
+            seen[:] = [marked, double, order, text, fivefold]
+            return double * 2
+
+    x = fl.ones(2, requires_grad=True)
+    marked, double, order, text, _ = Several.apply(x)
+    double.sum().backward()
+    assert x.grad.tolist() == [2, 2] and text == "text" and not marked.requires_grad and not order.requires_grad
+    assert seen[1].tolist() == [1, 1] and seen[3] is None
+    if materialize:
+        assert seen[0].tolist() == [0, 0] and seen[2].tolist() == 0 and seen[2].dtype is fl.int64 and seen[4].tolist() == [0, 0]
+    else:
+        assert seen[0] is seen[2] is seen[4] is None

@@ -257,3 +257,52 @@ def test_grad_materializes():
     x, y = fl.ones(2, requires_grad=True), fl.ones(3, requires_grad=True)
     assert fl.autograd.grad(x.sum(), (x, y), materialize_grads=True)[1].tolist() == [0, 0, 0]
     assert fl.autograd.grad(x.sum(), (x, y), allow_unused=True)[1] is None
+
+
+def test_jacobians_keep_the_structure_of_the_output():
+    a = fl.tensor([1.0, 2.0])
+    for jacobian in (fl.func.jacrev, fl.func.jacfwd):
+        found, aux = jacobian(lambda t: ({"double": t * 2, "sum": (t.sum(),)}, t + 1), has_aux=True, chunk_size=1)(a)
+        assert found["double"].tolist() == [[2, 0], [0, 2]] and found["sum"][0].tolist() == [1, 1]
+        assert aux.tolist() == [2, 3] and not aux.requires_grad
+    by_both = fl.func.jacrev(lambda s, t: [s * t], argnums=(0, 1))(a, fl.tensor([3.0, 5.0]))
+    assert [[t.tolist() for t in row] for row in by_both] == [[[[3, 0], [0, 5]], [[1, 0], [0, 2]]]]
+
+
+@pytest.mark.parametrize("transform", [
+    lambda t: fl.func.grad(lambda x: x.sum())(t), lambda t: fl.func.vjp(lambda x: x * 2, t), lambda t: fl.func.jacrev(lambda x: x * 2)(t),
+    lambda t: fl.func.jvp(lambda x: x * 2, (t,), (fl.ones(3),))])
+def test_integers_have_no_derivatives(transform):
+    with pytest.raises(RuntimeError, match="only floating tensors have derivatives, got an argument of dtype .*int64"):
+        transform(fl.arange(3))
+
+
+def test_tensors_read_besides_the_arguments_get_their_gradients():
+    """With f = sin(w x): df/dx = w cos(w x), and d²f/(dx dw) = cos(w x) - w x sin(w x)."""
+    w, x = fl.tensor(1.5, requires_grad=True), fl.tensor(0.5)
+    want = math.cos(0.75) - 0.75 * math.sin(0.75)
+
+    def f(t):
+        return (w * t).sin()
+
+    for derivative in (fl.func.grad(f), fl.func.jacrev(f), lambda t: fl.func.jvp(f, (t,), (fl.ones([]),))[1],
+                       lambda t: fl.func.vjp(f, t)[1](fl.ones([]))[0], lambda t: fl.func.grad_and_value(f)(t)[0]):
+        found = derivative(x)
+        assert found.item() == pytest.approx(1.5 * math.cos(0.75))
+        assert fl.autograd.grad(found, w)[0].item() == pytest.approx(want)
+        with fl.no_grad():
+            assert not derivative(x).requires_grad
+    w.requires_grad_(False)
+    assert not fl.func.grad(f)(x).requires_grad and not fl.func.hessian(f)(x).requires_grad
+
+
+def test_a_penalty_on_derivatives_trains_a_network():
+    model = nn.Sequential(nn.Linear(2, 3), nn.Tanh(), nn.Linear(3, 1))
+    x = fl.tensor([0.3, -0.4])
+    loss = (fl.func.grad(lambda t: model(t).sum())(x) ** 2).sum()
+    loss.backward()
+    y = x.clone().requires_grad_()
+    wanted = (fl.autograd.grad(model(y).sum(), y, create_graph=True)[0] ** 2).sum()
+    for p, g in zip(model.parameters(), fl.autograd.grad(wanted, list(model.parameters()), allow_unused=True)):
+        assert (p.grad is None and g is None) or np.allclose(p.grad.tolist(), 0 if g is None else g.tolist(), rtol=1e-5)
+    assert model[0].weight.grad.abs().sum().item() > 0

@@ -440,3 +440,19 @@ def test_writes_into_a_strided_window_of_an_argument(window):
     f(eager[window])
     fl.compile(f, numerics="exact")(compiled[window])
     assert compiled.tolist() == eager.tolist()
+
+
+@pytest.mark.parametrize("draw", [lambda p: fl.bernoulli(p), lambda p: fl.multinomial(p, 3), lambda p: fl.multinomial(p, 50, True)],
+                         ids=["bernoulli", "multinomial", "with replacement"])
+def test_draws_by_computed_probabilities(draw):
+    """Compiled code looks at no value, so it draws without the check of the probabilities, and the same."""
+    logits = fl.tensor([0.5, -1.0, 2.0, 0.0])
+
+    def f(x):
+        return draw(x.softmax(0))
+
+    compiled = fl.compile(f, numerics="exact")
+    fl.manual_seed(3)
+    want = [f(logits).tolist() for _ in range(3)]
+    fl.manual_seed(3)
+    assert [compiled(logits).tolist() for _ in range(3)] == want

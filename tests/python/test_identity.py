@@ -6,6 +6,8 @@ import pickle
 import threading
 import weakref
 
+import pytest
+
 import fuselet as fl
 from fuselet import nn
 
@@ -169,3 +171,28 @@ def test_a_loop_holds_memory_flat():
         y = x + x
     assert resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before < 2048
     assert y.sum().item() == 32
+
+
+def test_a_shallow_copy_has_the_same_memory():
+    p = nn.Parameter(fl.tensor([1.5, -2.0]))
+    p.tag = [1]
+    q = copy.copy(p)
+    assert type(q) is nn.Parameter and q is not p and q.tag is p.tag and q.data_ptr() == p.data_ptr() and q.requires_grad
+    with pytest.raises(RuntimeError, match="only leaves"):
+        copy.copy(p * 2)
+
+
+def test_tensors_of_one_memory_share_a_memory_in_a_deep_copy():
+    x = fl.arange(6.0)
+    held = {"x": x, "tail": x[4:], "turned": x.reshape(2, 3).t(), "parameter": nn.Parameter(x[:2]), "wide": x[1:2].expand(3)}
+    copied = copy.deepcopy(held)
+    for name, t in held.items():
+        assert copied[name].tolist() == t.tolist() and copied[name].stride() == t.stride() and not copied[name]._shares_memory(t)
+    with fl.no_grad():
+        copied["parameter"].fill_(9.0)
+        copied["tail"].fill_(7.0)
+    assert copied["x"].tolist() == [9, 9, 2, 3, 7, 7] and copied["turned"].tolist() == [[9, 3], [9, 7], [2, 7]]
+    assert copied["wide"].tolist() == [9, 9, 9] and x.tolist() == [0, 1, 2, 3, 4, 5]
+    copied["parameter"].sum().backward()
+    assert copied["parameter"].grad.tolist() == [1, 1] and copied["parameter"].is_leaf
+    assert copy.deepcopy(x)._shares_memory(copied["x"]) is False and copy.deepcopy(fl.zeros(0, 3)).shape == (0, 3)

@@ -239,3 +239,36 @@ def test_simple_fills_and_gains():
     assert w.std().item() == pytest.approx(math.sqrt(2 / 50), rel=0.03)
     w = nn.init.xavier_normal_(fl.empty(100, 300), gain=3.0)
     assert w.std().item() == pytest.approx(3 * math.sqrt(2 / 400), rel=0.03)
+
+
+@pytest.mark.parametrize("register", [lambda m, n: m.register_buffer(n, fl.ones(1)), lambda m, n: m.register_module(n, nn.ReLU()),
+                                      lambda m, n: m.register_parameter(n, nn.Parameter(fl.ones(1)))])
+def test_a_name_that_something_else_has_is_refused(register):
+    m = nn.Module()
+    m.plain, m.weight, m.inner = 3, nn.Parameter(fl.ones(1)), nn.ReLU()
+    m.register_buffer("mean", fl.ones(1))
+    refused = []
+    for name in ("plain", "weight", "inner", "mean", "forward"):
+        try:
+            register(m, name)
+        except KeyError as error:
+            assert f"another attribute '{name}'" in str(error)
+            refused.append(name)
+    assert len(refused) == 4 and {"plain", "forward"} < set(refused)
+
+
+def test_a_buffer_that_is_registered_again_is_saved_as_told():
+    m = nn.Module()
+    m.register_buffer("mean", fl.ones(1), persistent=False)
+    assert list(m.state_dict()) == []
+    m.register_buffer("mean", fl.ones(2))
+    assert list(m.state_dict()) == ["mean"]
+
+
+@pytest.mark.parametrize("order", [0.5, 3, 1, 2, math.inf])
+def test_clipping_by_a_norm_of_any_order(order):
+    p, q = nn.Parameter(fl.ones(2)), nn.Parameter(fl.ones(1))
+    p.grad, q.grad = fl.tensor([3.0, 0.0]), fl.tensor([-4.0])
+    norm = 4.0 if order == math.inf else (3.0 ** order + 4.0 ** order) ** (1 / order)
+    assert nn.utils.clip_grad_norm_([p, q], 2.0, norm_type=order).item() == pytest.approx(norm)
+    assert p.grad.tolist() == pytest.approx([3 * 2 / norm, 0]) and q.grad.tolist() == pytest.approx([-4 * 2 / norm])

@@ -355,3 +355,24 @@ def test_a_set_of_parameters_is_refused():
         optim.SGD([{"params": {nn.Parameter(fl.ones(1))}}], lr=0.1)
     with pytest.raises(TypeError, match="a set have no order"):
         optim.Adam({nn.Parameter(fl.ones(1))})
+
+
+def test_averages_by_functions_of_one_tensor():
+    model = nn.Linear(1, 1, bias=False)
+    mean = optim.swa_utils.AveragedModel(model, avg_fn=optim.swa_utils.get_swa_avg_fn())
+    ema = optim.swa_utils.AveragedModel(model, avg_fn=optim.swa_utils.get_ema_avg_fn(0.5))
+    for value in (1.0, 2.0, 6.0):
+        nn.init.constant_(model.weight, value)
+        mean.update_parameters(model)
+        ema.update_parameters(model)
+    assert mean.module.weight.item() == pytest.approx(3) and ema.module.weight.item() == pytest.approx(3.75)
+
+
+def test_statistics_for_an_averaged_model():
+    """The mean over the batches of their means and (unbiased) variances."""
+    model = nn.Sequential(nn.BatchNorm1d(1), nn.BatchNorm1d(1, momentum=0.3)).eval()
+    model[0].running_mean.fill_(100.0)
+    optim.swa_utils.update_bn([(fl.tensor([[1.0], [3.0]]), "label"), fl.tensor([[2.0], [2.0], [8.0]])], model)
+    assert model[0].running_mean.item() == pytest.approx((2 + 4) / 2) and model[0].running_var.item() == pytest.approx((2 + 12) / 2)
+    assert model[0].num_batches_tracked.item() == 2 and model[1].running_mean.item() == pytest.approx(0, abs=1e-6)
+    assert not model.training and (model[0].momentum, model[1].momentum) == (0.1, 0.3)

@@ -159,3 +159,12 @@ def test_a_group_that_is_added_falls_on_plateaus_too():
     for _ in range(4):
         schedule.step(1.0)
     assert [g["lr"] for g in opt.param_groups] == [0.25, 0.25]
+
+
+@pytest.mark.parametrize("strategy,way", [("linear", [0, 0.25, 0.5, 0.75, 1, 1]), ("cos", [1 - cosine(t, 4) for t in (0, 1, 2, 3, 4, 4)])])
+def test_the_rate_for_averages(strategy, way):
+    got = rates(lambda o: optim.swa_utils.SWALR(o, 0.2, anneal_epochs=4, anneal_strategy=strategy), 6)
+    assert got == pytest.approx([(1 - a) + a * 0.2 for a in way])
+    assert rates(lambda o: optim.swa_utils.SWALR(o, [0.2], anneal_epochs=0, anneal_strategy=strategy), 3) == pytest.approx([0.2] * 3)
+    with pytest.raises(ValueError, match="anneal_strategy"):
+        rates(lambda o: optim.swa_utils.SWALR(o, 0.2, anneal_strategy="no"), 1)

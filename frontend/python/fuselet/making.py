@@ -172,12 +172,13 @@ def bernoulli(input, *, generator=None):
 def multinomial(input, num_samples, replacement=False, *, generator=None):
     """Indices of the last dimension drawn with probability proportional to input's elements.
 
-    input: (C) or (N, C), not negative. Without replacement, the largest of the perturbed logarithms."""
+    input: (C) or (N, C), not negative, enough of it positive: else RuntimeError, where compiled code looks at no value. Without
+    replacement, the largest of the perturbed logarithms."""
     with no_grad():
         if not replacement and num_samples > input.size(-1):
             raise RuntimeError(f"multinomial: {num_samples} samples without replacement of {input.size(-1)}")
         likely = (input > 0).sum(-1)
-        if not ((input >= 0) & _F.isfinite(input)).all() or not (likely >= (1 if replacement else max(num_samples, 1))).all():
+        if not _C._is_compiling() and (not ((input >= 0) & _F.isfinite(input)).all() or not (likely >= (1 if replacement else max(num_samples, 1))).all()):
             raise RuntimeError(f"multinomial: expected finite weights that are not negative, enough of them positive for "
                                f"{num_samples} samples, got shape {list(input.shape)}")
         logs = input.to(_C.float64).log()

@@ -127,13 +127,21 @@ class Tensor(TensorAttributes, _C.TensorBase):
     def __format__(self, spec):
         return format(self.item(), spec) if self.dim() == 0 and spec else format(str(self), spec)
 
+    def __copy__(self):
+        """Another tensor over the same memory."""
+        if not self.is_leaf:
+            raise RuntimeError("copy: only leaves of the graph can be copied; use detach() or clone()")
+        copied = _C._make_subclass(type(self), self.detach(), self.requires_grad)
+        copied.__dict__.update(self.__dict__)
+        return copied
+
     def __deepcopy__(self, memo):
         if id(self) in memo:
             return memo[id(self)]
         if not self.is_leaf:
             raise RuntimeError("deepcopy: only leaves of the graph can be copied; use detach() or clone()")
         with _no_grad():
-            copied = _C._make_subclass(type(self), self.detach().clone(), self.requires_grad)
+            copied = _C._make_subclass(type(self), self._copied_with_views(memo), self.requires_grad)
             if self.grad is not None:
                 copied.grad = self.grad.detach().clone()
         memo[id(self)] = copied
@@ -142,6 +150,16 @@ class Tensor(TensorAttributes, _C.TensorBase):
         for name, value in self.__dict__.items():
             copied.__dict__[name] = copy.deepcopy(value, memo)
         return copied
+
+    def _copied_with_views(self, memo):
+        """A detached copy; tensors of one memory (and dtype), copied with one memo, share a memory again."""
+        if self.numel() == 0 or _C._is_compiling():
+            return self.detach().clone()
+        storage = self.untyped_storage()
+        key = ("memory", str(self.device), storage.data_ptr(), self.dtype)
+        if key not in memo:
+            memo[key] = self.detach().as_strided((storage.size(),), (1,), 0).clone()
+        return _C._detached(memo[key].as_strided(tuple(self.shape), self.stride(), self.storage_offset()))
 
     def __reduce_ex__(self, protocol):
         if not self.is_leaf:

@@ -135,11 +135,15 @@ class Function:
         if not recording:
             return result
         given = result if isinstance(result, tuple) else (result,)
-        out, recorded, shapes, kept = [], [], [], []
+        # One shape and one place among the recorded for every output; backward gets a gradient for each of them.
+        out, recorded, shapes, places, kept = [], [], [], [], []
         for value in given:
+            shapes.append((tuple(value.shape), value.dtype, value.device) if isinstance(value, _Base) else None)
             if not isinstance(value, _Base) or _among(value, ctx._no_gradient) or not value.is_floating_point():
                 out.append(value)
+                places.append(None)
                 continue
+            places.append(len(recorded))
             fresh, plain = _C._detached(value), value
             if _among(value, ctx._dirty):
                 if value.is_leaf and value.requires_grad:
@@ -148,21 +152,21 @@ class Function:
                 ctx._saved = tuple((plain if t is value else t, version) for t, version in ctx._saved)
             out.append(fresh)
             recorded.append(fresh)
-            shapes.append((tuple(fresh.shape), fresh.dtype, fresh.device))
             kept.append(plain)
         # What forward returned, without history: nothing on ctx may refer to the graph.
         ctx._outputs, ctx._dirty, ctx._no_gradient = tuple(kept), (), ()
-        _record(cls, ctx, inputs, positions, len(args), recorded, shapes)
+        _record(cls, ctx, inputs, positions, len(args), recorded, shapes, places)
         return tuple(out) if isinstance(result, tuple) else out[0]
 
 
-def _record(cls, ctx, inputs, positions, num_args, recorded, shapes):
-    def backward(*grads):
+def _record(cls, ctx, inputs, positions, num_args, recorded, shapes, places):
+    def backward(*found):
         from ..making import zeros
 
+        grads = [None if place is None else found[place] for place in places]
         if ctx._materialize:
-            grads = [zeros(shape, dtype=dtype, device=device) if g is None else g
-                     for g, (shape, dtype, device) in zip(grads, shapes)]
+            grads = [zeros(like[0], dtype=like[1], device=like[2]) if g is None and like is not None else g
+                     for g, like in zip(grads, shapes)]
         if _C.is_grad_enabled():
             _refuse_untracked(ctx)
         result = cls.backward(ctx, *grads)

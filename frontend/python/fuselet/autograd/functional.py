@@ -87,8 +87,14 @@ def jvp(func, inputs, v=None, create_graph=False, strict=False):
 def jacobian(func, inputs, create_graph=False, strict=False, vectorize=False, strategy="reverse-mode"):
     """The derivative of every element of the outputs by every element of the inputs: for an output of shape S and an input
     of shape T a tensor of shape S + T; tuples (of tuples) where func gives or takes several."""
+    return jacobian_blocks(func, inputs, create_graph, strict)
+
+
+def jacobian_blocks(func, inputs, create_graph, strict=False, keeps_history=None):
+    """jacobian(); keeps_history(outputs, inputs) may ask for a history of the results once the outputs are known."""
     with enable_grad():
         given, result, outputs = _evaluate("jacobian", func, inputs, create_graph)
+        create_graph = keeps_history(outputs, given) if keeps_history else create_graph
         blocks = []
         for output in outputs:
             rows = []

@@ -1,7 +1,8 @@
 """grad(f), vjp(f, …) and the like: derivatives of functions of tensors in nested lists, tuples and dicts.
 
-They nest: grad(grad(f)) is the second derivative. At the outermost level, what the function reads besides its arguments is
-a constant, and results are without history unless an argument requires grad.
+They nest: grad(grad(f)) is the second derivative. At the outermost level results have a history where an argument, or a tensor
+that the function reads besides its arguments, requires grad: the gradient of a penalty on derivatives reaches the parameters.
+In a compiled function only the arguments count.
 """
 
 from __future__ import annotations
@@ -22,7 +23,11 @@ class _Level:
     """One transform in progress: whether its results must keep a history for somebody outside."""
 
     def __init__(self, tensors):
+        for t in tensors:
+            if not t.is_floating_point():
+                raise RuntimeError(f"only floating tensors have derivatives, got an argument of dtype {t.dtype}")
         self.nested = getattr(_depth, "value", 0) > 0 or any(t.requires_grad for t in tensors)
+        self._recorded = _C.is_grad_enabled()
 
     def __enter__(self):
         self._grad = enable_grad()
@@ -35,8 +40,14 @@ class _Level:
         self._grad.__exit__()
 
     def tracked(self, tensors):
-        return [_C.internal.alias(t) if self.nested and t.requires_grad else t.detach().requires_grad_() if t.is_floating_point() else t
-                for t in tensors]
+        return [_C.internal.alias(t) if self.nested and t.requires_grad else t.detach().requires_grad_() for t in tensors]
+
+    def look_for_others(self, outputs, given):
+        """Keeps the history of outputs that depend on leaves besides the given ones."""
+        if not self.nested and self._recorded:
+            own = set(map(id, given))
+            self.nested = any(id(leaf) not in own for leaf in _C._leaves([o for o in outputs if o.requires_grad]))
+        return self.nested
 
     def results(self, tensors):
         return tensors if self.nested else [t.detach() for t in tensors]
@@ -77,6 +88,7 @@ def value_and_grad(func, argnums=0, has_aux=False):
             if not isinstance(value, _C.TensorBase) or value.numel() != 1:
                 raise RuntimeError("grad: the function must give a tensor of one element, got "
                                    f"{list(value.shape) if isinstance(value, _C.TensorBase) else type(value).__name__}")
+            level.look_for_others([value], given)
             found = level.gradients([value], given)
             parts, rebuild_aux = flatten(aux)
             value, *parts = level.results([value, *parts])
@@ -113,6 +125,7 @@ def vjp(func, *primals, has_aux=False):
         result = func(*rebuild(given))
         result, aux = result if has_aux else (result, None)
         outputs, rebuild_outputs = flatten(result)
+        level.look_for_others(outputs, given)
 
     def pull(*cotangents):
         seeds, _ = flatten(cotangents[0] if len(cotangents) == 1 else cotangents)
@@ -136,6 +149,7 @@ def jvp(func, primals, tangents, has_aux=False):
         result = func(*rebuild(given))
         result, aux = result if has_aux else (result, None)
         outputs, rebuild_outputs = flatten(result)
+        level.look_for_others(outputs, given)
         u = [_F.zeros_like(o).requires_grad_() for o in outputs]
         products = functional._gradients(outputs, given, u, True)
         moved = functional._gradients(products, u, directions, level.nested)
@@ -143,23 +157,33 @@ def jvp(func, primals, tangents, has_aux=False):
     return (*pair, aux) if has_aux else pair
 
 
-def jacrev(func, argnums=0):
-    """A function that gives the Jacobian of func by its arguments argnums, one backward for each element of the output."""
+def jacrev(func, argnums=0, has_aux=False, *, chunk_size=None):
+    """A function that gives the Jacobian of func by its arguments argnums, one backward for each element of the output; in
+    the structure that func gives, with has_aux (Jacobian, aux). chunk_size changes nothing."""
 
     @functools.wraps(func)
     def wrapped(*args, **kwargs):
         numbers, chosen = _chosen(args, argnums)
-        several = not isinstance(chosen, _C.TensorBase)
+        several, kept = not isinstance(chosen, _C.TensorBase), []
+
+        def outputs(*given):
+            result = func(*_put(args, argnums, numbers, given if several else given[0]), **kwargs)
+            result, aux = result if has_aux else (result, None)
+            parts, rebuild = flatten(result)
+            kept[:] = [rebuild, *flatten(aux)]
+            return tuple(parts)
+
         with _Level(list(chosen) if several else [chosen]) as level:
-            return functional.jacobian(lambda *given: func(*_put(args, argnums, numbers, given if several else given[0]), **kwargs),
-                                       chosen, create_graph=level.nested)
+            blocks = functional.jacobian_blocks(outputs, chosen, level.nested, keeps_history=level.look_for_others)
+            rebuild, aux, rebuild_aux = kept
+            return (rebuild(blocks), rebuild_aux(level.results(aux))) if has_aux else rebuild(blocks)
 
     return wrapped
 
 
-def jacfwd(func, argnums=0):
+def jacfwd(func, argnums=0, has_aux=False, *, chunk_size=None):
     """jacrev: derivatives go backward here."""
-    return jacrev(func, argnums)
+    return jacrev(func, argnums, has_aux)
 
 
 def hessian(func, argnums=0):

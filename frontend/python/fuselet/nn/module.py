@@ -109,32 +109,33 @@ class Module:
 
     def register_parameter(self, name, param):
         """None keeps the place of a parameter that is not there."""
-        self._check_name(name)
+        self._check_name(name, self._parameters)
         if param is not None and not isinstance(param, Parameter):
             raise TypeError(f"register_parameter: '{name}' must be a Parameter or None")
         self._parameters[name] = param
 
     def register_buffer(self, name, tensor, persistent=True):
         """State that is saved (if persistent) and moved with the module, but not trained."""
-        self._check_name(name)
+        self._check_name(name, self._buffers)
         if tensor is not None and not isinstance(tensor, Tensor):
             raise TypeError(f"register_buffer: '{name}' must be a Tensor or None")
         self._buffers[name] = tensor
-        if not persistent:
-            self._transient.add(name)
+        (self._transient.discard if persistent else self._transient.add)(name)
 
     def add_module(self, name, module):
         """A submodule by name; KeyError for a name that is empty or contains a dot. None keeps the place."""
-        self._check_name(name)
+        self._check_name(name, self._modules)
         if module is not None and not isinstance(module, Module):
             raise TypeError(f"add_module: '{name}' must be a Module or None")
         self._modules[name] = module
 
     register_module = add_module
 
-    def _check_name(self, name):
+    def _check_name(self, name, own):
         if "." in name or not name:
             raise KeyError(f"a name must not be empty or contain '.', got '{name}'")
+        if name not in own and hasattr(self, name):
+            raise KeyError(f"{type(self).__name__} has another attribute '{name}' already")
 
     # ---- walking the tree
     def named_modules(self, memo=None, prefix="", remove_duplicate=True):

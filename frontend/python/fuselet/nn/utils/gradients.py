@@ -17,11 +17,15 @@ def _gradients(parameters):
 
 @no_grad
 def clip_grad_norm_(parameters, max_norm, norm_type=2.0, error_if_nonfinite=False, foreach=None):
-    """Scales the gradients by min(1, max_norm / (norm + 1e-6)); returns their total norm before that."""
+    """Scales the gradients by min(1, max_norm / (norm + 1e-6)); returns their total norm before that, of any order."""
     grads = _gradients(parameters)
     if not grads:
         return zeros([])
-    total = _C.internal.clip_grad_norm(grads, max_norm, norm_type)
+    if norm_type in (1, 2, math.inf):
+        total = _C.internal.clip_grad_norm(grads, max_norm, norm_type)
+    else:
+        total = get_total_norm(grads, norm_type)
+        _scale(grads, max_norm, total)
     if error_if_nonfinite and not abs(total.item()) < float("inf"):
         raise RuntimeError(f"clip_grad_norm_: the total norm is {total.item()}")
     return total
@@ -49,6 +53,10 @@ def get_total_norm(tensors, norm_type=2.0, error_if_nonfinite=False, foreach=Non
 @no_grad
 def clip_grads_with_norm_(parameters, max_norm, total_norm, foreach=None):
     """Scales the gradients by min(1, max_norm / (total_norm + 1e-6))."""
+    _scale(_gradients(parameters), max_norm, total_norm)
+
+
+def _scale(gradients, max_norm, total_norm):
     scale = (max_norm / (total_norm + 1e-6)).clamp(max=1.0)
-    for g in _gradients(parameters):
+    for g in gradients:
         g.mul_(scale.to(g.dtype))
