@@ -1,6 +1,6 @@
 """The seeded random programs, compiled: against NumPy on the first run and on the re-run of the same path.
 
-Each program has kernels of its own, which take a compiler most of a minute in all. On the host, therefore, the system's compiler
+Each program has kernels of its own, which take a compiler minutes in all. On the host, therefore, the system's compiler
 takes the kernels of every tenth program; the others' are interpreted, which is the same to all that comes before kernels. A device
 has no interpreter, and runs every tenth program."""
 
