@@ -1,8 +1,8 @@
 """The seeded random programs, compiled: against NumPy on the first run and on the re-run of the same path.
 
-Each program has kernels of its own, which take a compiler most of a minute in all. On the host, therefore, the system's compiler
-takes the kernels of every eighth program; the others' are interpreted, which is the same to all that comes before kernels. A device
-has no interpreter, and runs every eighth program."""
+Each program has kernels of its own, which take a compiler minutes in all. On the host, therefore, the system's compiler
+takes the kernels of every tenth program; the others' are interpreted, which is the same to all that comes before kernels. A device
+has no interpreter, and runs every tenth program."""
 
 import numpy as np
 import pytest
@@ -12,7 +12,7 @@ from test_fuzz import Program, gradient_program
 import fuselet as fl
 
 RUNS = 2
-COMPILED_EVERY = 8
+COMPILED_EVERY = 10
 
 
 @pytest.fixture
