@@ -34,6 +34,7 @@ Tensor Tensor::grad() const {
 
 void Tensor::set_grad(Tensor grad) {
   if (grad.defined()) {
+    FUSELET_CHECK(grad.impl() != impl(), "set_grad: a tensor cannot be its own gradient");
     FUSELET_CHECK(same_sizes(grad.sizes(), sizes()) && grad.dtype() == dtype(),
                   "set_grad: expected a gradient of shape ", to_string(sizes()), " and dtype ", name_of(dtype()),
                   ", got ", to_string(grad.sizes()), " and ", name_of(grad.dtype()));
@@ -61,7 +62,11 @@ int64_t Tensor::register_hook(TensorHook hook) const {
     auto on_node = std::make_shared<NodeHook>();
     on_node->run = std::move(hook);
     a.hooks->hooks_on_nodes.emplace_back(id, on_node);
-    edge.node->hooks.emplace_back(edge.index, std::move(on_node));
+    // What retain_grad() keeps is what all hooks have left.
+    auto& hooks = edge.node->hooks;
+    auto at = std::find_if(hooks.begin(), hooks.end(),
+                           [&](const auto& h) { return h.first == edge.index && h.second->retained; });
+    hooks.emplace(at, edge.index, std::move(on_node));
   } else {
     a.hooks->hooks.emplace_back(id, std::move(hook));
   }

@@ -411,3 +411,22 @@ def test_a_function_gets_a_gradient_for_every_output(materialize):
         assert seen[0].tolist() == [0, 0] and seen[2].tolist() == 0 and seen[2].dtype is fl.int64 and seen[4].tolist() == [0, 0]
     else:
         assert seen[0] is seen[2] is seen[4] is None
+
+
+def test_a_retained_gradient_is_what_all_hooks_leave():
+    x = fl.ones(2, requires_grad=True)
+    y = x * 2
+    y.retain_grad()
+    y.register_hook(lambda g: g * 5)
+    z = y * 1
+    z.register_hook(lambda g: g + 1)
+    z.retain_grad()
+    z.sum().backward()
+    assert z.grad.tolist() == [2, 2] and y.grad.tolist() == [10, 10] and x.grad.tolist() == [20, 20]
+
+
+def test_a_tensor_is_not_its_own_gradient():
+    x = fl.ones(2, requires_grad=True)
+    with pytest.raises(RuntimeError, match="its own gradient"):
+        x.grad = x
+    assert x.grad is None
