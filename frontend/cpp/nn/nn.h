@@ -9,6 +9,7 @@
 #include "frontend/cpp/nn/layer_norm.h"
 #include "frontend/cpp/nn/linear.h"
 #include "frontend/cpp/nn/losses.h"
+#include "frontend/cpp/nn/margin_losses.h"
 #include "frontend/cpp/nn/module.h"
 #include "frontend/cpp/nn/normalizations.h"
 #include "frontend/cpp/nn/recurrent.h"
