@@ -2,6 +2,7 @@
 // that functions/ makes of operators.
 #pragma once
 #include "core/ops/functions.h"
+#include "frontend/cpp/nn/functions/attention.h"
 #include "frontend/cpp/nn/functions/distances.h"
 #include "frontend/cpp/nn/functions/losses.h"
 

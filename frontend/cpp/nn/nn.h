@@ -11,6 +11,8 @@
 #include "frontend/cpp/nn/losses.h"
 #include "frontend/cpp/nn/margin_losses.h"
 #include "frontend/cpp/nn/module.h"
+#include "frontend/cpp/nn/multihead_attention.h"
 #include "frontend/cpp/nn/normalizations.h"
 #include "frontend/cpp/nn/recurrent.h"
 #include "frontend/cpp/nn/sequential.h"
+#include "frontend/cpp/nn/transformer.h"
