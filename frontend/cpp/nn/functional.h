@@ -3,8 +3,11 @@
 #pragma once
 #include "core/ops/functions.h"
 #include "frontend/cpp/nn/functions/attention.h"
+#include "frontend/cpp/nn/functions/convolutions.h"
 #include "frontend/cpp/nn/functions/distances.h"
 #include "frontend/cpp/nn/functions/losses.h"
+#include "frontend/cpp/nn/functions/pooling.h"
+#include "frontend/cpp/nn/functions/resampling.h"
 
 namespace fuselet::nn::functional {
 

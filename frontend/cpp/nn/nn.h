@@ -2,7 +2,9 @@
 #pragma once
 #include "frontend/cpp/nn/activations.h"
 #include "frontend/cpp/nn/clip_grad.h"
+#include "frontend/cpp/nn/containers.h"
 #include "frontend/cpp/nn/conv2d.h"
+#include "frontend/cpp/nn/convolutions.h"
 #include "frontend/cpp/nn/embedding.h"
 #include "frontend/cpp/nn/functional.h"
 #include "frontend/cpp/nn/init.h"
@@ -13,6 +15,8 @@
 #include "frontend/cpp/nn/module.h"
 #include "frontend/cpp/nn/multihead_attention.h"
 #include "frontend/cpp/nn/normalizations.h"
+#include "frontend/cpp/nn/pooling.h"
 #include "frontend/cpp/nn/recurrent.h"
 #include "frontend/cpp/nn/sequential.h"
 #include "frontend/cpp/nn/transformer.h"
+#include "frontend/cpp/nn/upsample.h"
