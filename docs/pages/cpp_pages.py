@@ -28,11 +28,11 @@ DIRECTIVES = {"function": "function", "value": "var", "alias": "type"}
 
 
 def topics(root):
-    """{page: (title, [header])}: the list above, the CUDA headers that fuselet/cuda.h names, and each folder of frontend/cpp."""
+    """{page: (title, [header])}: the list above, the CUDA headers that fuselet/cuda.h names, each folder of frontend/cpp with its own."""
     found = {page: (title, [p for pattern in patterns for p in sorted(root.glob(pattern))])
              for page, (title, patterns) in TOPICS.items()}
     for folder in sorted(p for p in (root / "frontend/cpp").iterdir() if p.is_dir() and p.name not in WITHIN):
-        found[folder.name] = (TITLES.get(folder.name, folder.name), sorted(folder.glob("*.h")))
+        found[folder.name] = (TITLES.get(folder.name, folder.name), sorted(folder.glob("*.h")) + sorted(folder.glob("*/*.h")))
     cuda = root / "frontend/cpp/fuselet/cuda.h"
     included = re.findall(r'#include "(backends/cuda/[^"]+)"', cuda.read_text())
     found["cuda"] = ("CUDA", [cuda, *(root / name for name in included)])

@@ -1,21 +1,9 @@
 // Conv2d and MaxPool2d over images (N, C, H, W). A size, stride or padding is one number or a pair (height, width).
 #pragma once
-#include <array>
-
 #include "frontend/cpp/nn/module.h"
+#include "frontend/cpp/nn/pair.h"
 
 namespace fuselet::nn {
-
-class Pair {
- public:
-  Pair(int64_t both) : values_{both, both} {}
-  Pair(int64_t height, int64_t width) : values_{height, width} {}
-  int64_t height() const { return values_[0]; }
-  int64_t width() const { return values_[1]; }
-
- private:
-  std::array<int64_t, 2> values_;
-};
 
 struct Conv2dOptions {
   Pair stride = 1;

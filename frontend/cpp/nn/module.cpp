@@ -33,7 +33,7 @@ void Module::check_new_name(const std::string& name) const {
                 "' is empty or contains a dot");
   bool taken =
       find_name(state_->parameters, name) != state_->parameters.end() ||
-      find_name(state_->buffers, name) != state_->buffers.end() ||
+      find_name(state_->buffers, name) != state_->buffers.end() || find_computed(name) ||
       std::any_of(state_->children.begin(), state_->children.end(), [&](const auto& c) { return c.first == name; });
   FUSELET_CHECK(!taken, kind(), ": the name '", name, "' is taken");
 }
@@ -64,16 +64,53 @@ void Module::add_module(std::string name, const Module& module) {
 }
 
 const Tensor& Module::parameter(std::string_view name) const {
+  if (Computed* computed = find_computed(name)) return computed->value = compute(*computed);
   return look_up(state_->parameters, name, "parameter", kind());
 }
 const Tensor& Module::buffer(std::string_view name) const { return look_up(state_->buffers, name, "buffer", kind()); }
 
 void Module::set_parameter(std::string_view name, Tensor value) {
-  const Tensor& old = parameter(name);
+  const Tensor& old = look_up(state_->parameters, name, "parameter", kind());
   FUSELET_CHECK(value.defined() && (!old.defined() || same_sizes(old.sizes(), value.sizes())), kind(),
                 ": expected a parameter '", name, "' of shape ", old.defined() ? to_string(old.sizes()) : "any",
                 ", got ", value.defined() ? to_string(value.sizes()) : std::string("an undefined tensor"));
   const_cast<Tensor&>(old) = std::move(value);
+}
+
+Module::Computed* Module::find_computed(std::string_view name) const {
+  for (Computed& computed : state_->computed) {
+    if (computed.name == name) return &computed;
+  }
+  return nullptr;
+}
+
+Tensor Module::compute(const Computed& computed) const {
+  std::vector<Tensor> parts;
+  for (const std::string& part : computed.parts) parts.push_back(parameter(part));
+  return computed.compute(parts);
+}
+
+void Module::drop_parameter(const std::string& name) { state_->parameters.erase(find_name(state_->parameters, name)); }
+
+void Module::compute_parameter(const std::string& name, const NamedTensors& parts, ComputeParameter compute) {
+  look_up(state_->parameters, name, "parameter", kind());
+  Computed computed{name, {}, std::move(compute), {}};
+  for (const auto& [part, value] : parts) {
+    register_parameter(part, value);
+    computed.parts.push_back(part);
+  }
+  drop_parameter(name);
+  state_->computed.push_back(std::move(computed));
+}
+
+void Module::keep_computed_parameter(const std::string& name) {
+  Computed* found = find_computed(name);
+  FUSELET_CHECK(found, kind(), ": the parameter '", name, "' is not computed from others");
+  NoGradGuard no_grad;
+  Tensor value = compute(*found).clone();
+  for (const std::string& part : found->parts) drop_parameter(part);
+  state_->computed.erase(state_->computed.begin() + (found - state_->computed.data()));
+  register_parameter(name, value);
 }
 
 std::vector<std::pair<std::string, Module>> Module::named_modules() const {

@@ -58,6 +58,13 @@ class Module {
   // ties two layers. Tensors that members keep are not replaced.
   void set_parameter(std::string_view name, Tensor value);
 
+  // Makes a parameter a function of others: `name` gives way to the parameters `parts`, and whoever reads
+  // parameter(name) gets compute(parts), worked out anew. Error for an unknown name and for parts that are taken.
+  using ComputeParameter = std::function<Tensor(const std::vector<Tensor>&)>;
+  void compute_parameter(const std::string& name, const NamedTensors& parts, ComputeParameter compute);
+  // Undoes that: the value as it is now becomes the parameter `name`, and the parts go.
+  void keep_computed_parameter(const std::string& name);
+
   std::vector<Tensor> parameters() const;
   NamedTensors named_parameters() const;
   NamedTensors named_buffers() const;
@@ -89,10 +96,17 @@ class Module {
  private:
   struct State;
   using StatePtr = std::shared_ptr<State>;
+  struct Computed {
+    std::string name;
+    std::vector<std::string> parts;
+    ComputeParameter compute;
+    Tensor value;  // of the last reading
+  };
   struct State {
     std::string kind;
     bool training = true;
     NamedTensors parameters, buffers;
+    std::vector<Computed> computed;
     std::vector<std::pair<std::string, StatePtr>> children;
   };
   struct Handle {
@@ -101,6 +115,9 @@ class Module {
   explicit Module(Handle handle) : state_(std::move(handle.state)) {}
   void add_module(std::string name, const Module& module);
   void check_new_name(const std::string& name) const;
+  Computed* find_computed(std::string_view name) const;
+  Tensor compute(const Computed& computed) const;
+  void drop_parameter(const std::string& name);
   NamedTensors collect(NamedTensors State::*list, bool keep_aliases) const;
   void convert(std::optional<DType> dtype, std::optional<Device> device);
 

@@ -27,6 +27,12 @@ void add_affine(Module& module, int64_t size, bool affine) {
   module.register_parameter("bias", affine ? zeros({size}) : Tensor());
 }
 
+void add_running(Module& module, int64_t size, bool present) {
+  module.register_buffer("running_mean", present ? zeros({size}) : Tensor());
+  module.register_buffer("running_var", present ? ones({size}) : Tensor());
+  module.register_buffer("num_batches_tracked", present ? zeros({}, DType::Int64) : Tensor());
+}
+
 void move(Tensor running, const Tensor& value, double momentum) {
   running.copy_(running * (1 - momentum) + value * momentum);
 }
@@ -36,9 +42,7 @@ void move(Tensor running, const Tensor& value, double momentum) {
 BatchNorm::BatchNorm(std::string kind, int64_t num_features, BatchNormOptions options, std::vector<int64_t> ranks)
     : Module(std::move(kind)), options_(options), ranks_(std::move(ranks)) {
   add_affine(*this, num_features, options.affine);
-  register_buffer("running_mean", zeros({num_features}));
-  register_buffer("running_var", ones({num_features}));
-  register_buffer("num_batches_tracked", zeros({}, DType::Int64));
+  add_running(*this, num_features, true);
 }
 
 Tensor BatchNorm::forward(const Tensor& input) {
@@ -58,6 +62,36 @@ Tensor BatchNorm::forward(const Tensor& input) {
   } else {
     average = along_channels(running_mean(), x.dim());
     variance = along_channels(running_var(), x.dim());
+  }
+  return scaled((x - average) * rsqrt(variance + options_.eps), parameter("weight"), parameter("bias"), input.dtype());
+}
+
+InstanceNorm::InstanceNorm(std::string kind, int64_t num_features, const InstanceNormOptions& options, int64_t rank)
+    : Module(std::move(kind)), options_(options), num_features_(num_features), rank_(rank) {
+  FUSELET_CHECK(num_features > 0, this->kind(), ": expected a positive number of channels, got ", num_features);
+  add_affine(*this, num_features, options.affine);
+  add_running(*this, num_features, options.track_running_stats);
+}
+
+Tensor InstanceNorm::forward(const Tensor& input) {
+  FUSELET_CHECK(input.dim() == rank_ && input.size(1) == num_features_, kind(), ": expected ", rank_,
+                " dimensions, the second of ", num_features_, " channels, got shape ", to_string(input.sizes()));
+  Tensor x = wide(input), average, variance;
+  if (is_training() || !options_.track_running_stats) {
+    Dims over;
+    int64_t places = 1;
+    for (int64_t d = 2; d < rank_; ++d) over.push_back(SymInt(d)), places *= x.size(d);
+    FUSELET_CHECK(places > 1, kind(), ": expected more than one place a channel, got shape ", to_string(input.sizes()));
+    average = mean(x, over, true);
+    variance = var(x, over, 0, true);
+    if (options_.track_running_stats) {
+      NoGradGuard no_grad;
+      move(buffer("running_mean"), mean(average.detach().reshape({-1, num_features_}), {0}), options_.momentum);
+      move(buffer("running_var"), mean(var(x.detach(), over, 1), {0}), options_.momentum);
+    }
+  } else {
+    average = along_channels(buffer("running_mean"), rank_);
+    variance = along_channels(buffer("running_var"), rank_);
   }
   return scaled((x - average) * rsqrt(variance + options_.eps), parameter("weight"), parameter("bias"), input.dtype());
 }

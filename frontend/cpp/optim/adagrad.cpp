@@ -1,6 +1,7 @@
 #include "frontend/cpp/optim/adagrad.h"
 
 #include "core/ops/functions.h"
+#include "frontend/cpp/optim/tensor_steps.h"
 
 namespace fuselet::optim {
 
@@ -20,16 +21,14 @@ Adagrad::Adagrad(std::vector<Group<AdagradOptions>> groups) : Optimizer("Adagrad
 
 void Adagrad::update(size_t index, const Lockstep& set) {
   const AdagradOptions& o = options_[index];
-  // As 0-d tensors of the cells, so that a recording reads the cells anew on every run.
-  Tensor one = ones({}, DType::Float64, set.parameters[0].device());
-  Tensor t = mul(one, Scalar(set.step));
-  Tensor rate = mul(one, Scalar(lr_cell(index))) / ((t - 1) * o.lr_decay + 1);
+  const Tensor& like = set.parameters[0];
+  Tensor rate = number(lr_cell(index), like) / ((number(set.step, like) - 1) * o.lr_decay + 1);
   for (size_t i = 0; i < set.parameters.size(); ++i) {
     Tensor p = set.parameters[i], total = set.slots[0][i];
-    Tensor g = o.maximize ? -set.grads[i] : set.grads[i];
-    if (o.weight_decay != 0) g = g + p * o.weight_decay;
-    total.copy_(total + g * g);
-    p.copy_(p - g / (sqrt(total) + o.eps) * rate);
+    Tensor g = direction(set.grads[i], p, o.weight_decay, o.maximize);
+    Tensor s = wide(total) + g * g;
+    total.copy_(s);
+    p.copy_(wide(p) - g / (sqrt(s) + o.eps) * rate);
   }
 }
 

@@ -11,9 +11,13 @@ bool is_fraction(double beta) { return beta >= 0 && beta < 1; }
 
 }  // namespace
 
+void check_betas(const char* kind, const Betas& betas) {
+  FUSELET_CHECK(is_fraction(betas.first) && is_fraction(betas.second), kind, ": betas must lie in [0, 1), got ",
+                betas.first, " and ", betas.second);
+}
+
 void AdamFamily::add(std::vector<Tensor> parameters, const AdamOptions& o) {
-  FUSELET_CHECK(is_fraction(o.betas.first) && is_fraction(o.betas.second), "Adam: betas must lie in [0, 1), got ",
-                o.betas.first, " and ", o.betas.second);
+  check_betas("Adam", o.betas);
   FUSELET_CHECK(o.eps >= 0 && o.weight_decay >= 0, "Adam: eps and weight_decay must not be negative, got ", o.eps,
                 " and ", o.weight_decay);
   add_group(std::move(parameters), o.lr, 2);

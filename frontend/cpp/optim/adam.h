@@ -9,6 +9,9 @@ struct Betas {
   double first = 0.9, second = 0.999;
 };
 
+// Error unless both lie in [0, 1).
+void check_betas(const char* kind, const Betas& betas);
+
 struct AdamOptions {
   double lr = 1e-3;
   Betas betas = {};

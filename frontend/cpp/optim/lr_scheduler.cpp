@@ -7,7 +7,12 @@
 namespace fuselet::optim {
 
 LRScheduler::LRScheduler(Optimizer& optimizer) : optimizer_(optimizer) {
-  for (size_t g = 0; g < optimizer.num_groups(); ++g) base_rates_.push_back(optimizer.lr(g));
+  for (size_t g = 0; g < optimizer.num_groups(); ++g) base_rates_.push_back(optimizer.initial_lr(g));
+}
+
+LRScheduler::LRScheduler(Optimizer& optimizer, double base) : optimizer_(optimizer) {
+  for (size_t g = 0; g < optimizer.num_groups(); ++g) optimizer.set_initial_lr(base, g);
+  base_rates_.assign(optimizer.num_groups(), base);
 }
 
 void LRScheduler::apply() {
@@ -66,12 +71,19 @@ double ExponentialLR::rate(double base, int64_t steps) const {
   return base * std::pow(gamma_, static_cast<double>(steps));
 }
 
+ConstantLR::ConstantLR(Optimizer& optimizer, double factor, int64_t total)
+    : LRScheduler(optimizer), factor_(factor), total_(total) {
+  FUSELET_CHECK(factor >= 0 && factor <= 1 && total >= 0,
+                "ConstantLR: the factor must lie in [0, 1] and total not be negative, got ", factor, " and ", total);
+  apply();
+}
+
 LinearLR::LinearLR(Optimizer& optimizer, double start, double end, int64_t total)
     : LRScheduler(optimizer), start_(start), end_(end), total_(total) {
   FUSELET_CHECK(start > 0 && start <= 1 && end >= 0 && end <= 1 && total > 0,
                 "LinearLR: the factors must lie in (0, 1] and [0, 1] and total be positive, got ", start, ", ", end,
                 " and ", total);
-  for (size_t g = 0; g < optimizer.num_groups(); ++g) optimizer.set_lr(rate(optimizer.lr(g), 0), g);
+  apply();
 }
 double LinearLR::rate(double base, int64_t steps) const {
   double part = static_cast<double>(std::min(steps, total_)) / static_cast<double>(total_);
@@ -105,7 +117,7 @@ double CosineAnnealingWarmRestarts::rate(double base, int64_t steps) const {
 
 LambdaLR::LambdaLR(Optimizer& optimizer, std::function<double(int64_t)> factor)
     : LRScheduler(optimizer), factor_(std::move(factor)) {
-  for (size_t g = 0; g < optimizer.num_groups(); ++g) optimizer.set_lr(rate(optimizer.lr(g), 0), g);
+  apply();
 }
 
 }  // namespace fuselet::optim

@@ -1,5 +1,6 @@
 // Learning rates as functions of the number of scheduler steps taken, applied to all groups of an optimizer.
-// A scheduler refers to its optimizer, which must outlive it; base rates are those at construction.
+// A scheduler refers to its optimizer, which must outlive it; base rates are those when the optimizer's first scheduler
+// was made, so that schedules can be combined (lr_combined.h). lr_cycles.h and lr_plateau.h have further ones.
 #pragma once
 #include <functional>
 
@@ -17,14 +18,19 @@ class LRScheduler {
   State state_dict() const;
   // Checked before anything changes; sets the optimizer's rates as well.
   void load_state_dict(const State& state);
+  // The rate after `steps` steps of a group whose base rate is `base`.
+  double rate_after(double base, int64_t steps) const { return rate(base, steps); }
+  bool schedules(const Optimizer& optimizer) const { return &optimizer == &optimizer_; }
 
  protected:
+  // With another base rate, for all groups.
+  LRScheduler(Optimizer& optimizer, double base);
+  // Sets the rates for the steps taken so far.
+  void apply();
   // The rate after `steps` steps, from the base rate.
   virtual double rate(double base, int64_t steps) const = 0;
 
  private:
-  void apply();
-
   Optimizer& optimizer_;
   std::vector<double> base_rates_;
   int64_t steps_ = 0;
@@ -79,6 +85,19 @@ class ExponentialLR : public LRScheduler {
 
  private:
   double gamma_;
+};
+
+// base * factor for `total` steps, then base; the factor is applied at construction.
+class ConstantLR : public LRScheduler {
+ public:
+  ConstantLR(Optimizer& optimizer, double factor = 1.0 / 3, int64_t total = 5);
+
+ protected:
+  double rate(double base, int64_t steps) const override { return steps < total_ ? base * factor_ : base; }
+
+ private:
+  double factor_;
+  int64_t total_;
 };
 
 // base times a factor that goes from `start` to `end` in `total` steps; the start is applied at construction.

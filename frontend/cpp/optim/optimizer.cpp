@@ -6,15 +6,6 @@
 #include "core/ops/functions.h"
 
 namespace fuselet::optim {
-namespace {
-
-// Made outside a running recording, which then binds it as state; made inside, every replay would begin with zeros.
-Tensor lasting_zeros(const Tensor& like) {
-  PauseRecordingGuard pause;
-  return zeros(like.sizes(), like.dtype(), like.device());
-}
-
-}  // namespace
 
 void Optimizer::add_group(std::vector<Tensor> parameters, double lr, size_t num_slots) {
   FUSELET_CHECK(!parameters.empty(), kind_, ": a group has no parameters");
@@ -30,13 +21,25 @@ void Optimizer::add_group(std::vector<Tensor> parameters, double lr, size_t num_
     FUSELET_CHECK(!twice, kind_, ": parameter ", i, " is given twice");
   }
   size_t n = parameters.size();
-  groups_.push_back({std::move(parameters), make_intrusive<HostCell>(lr, "lr"), std::vector<CellPtr>(n),
+  groups_.push_back({std::move(parameters), make_intrusive<HostCell>(lr, "lr"), std::nullopt, std::vector<CellPtr>(n),
                      std::vector<std::vector<Tensor>>(num_slots, std::vector<Tensor>(n))});
 }
 
 void Optimizer::set_lr(double lr, size_t group) {
   FUSELET_CHECK(lr >= 0, kind_, ": the learning rate must not be negative, got ", lr);
   groups_.at(group).lr->set(lr);
+}
+
+double Optimizer::initial_lr(size_t group) {
+  std::optional<double>& first = groups_.at(group).initial_lr;
+  if (!first) first = lr(group);
+  return *first;
+}
+
+void Optimizer::set_initial_lr(double lr, size_t group) { groups_.at(group).initial_lr = lr; }
+
+Optimizer::SlotStart Optimizer::slot_start(size_t, const Tensor& parameter) const {
+  return {Dims(parameter.sizes()), parameter.dtype(), 0};
 }
 
 void Optimizer::set_all_lr(double lr) {
@@ -93,7 +96,12 @@ std::vector<Optimizer::Lockstep> Optimizer::lockstep_sets(ParameterGroup& group)
     set.grads.push_back(grads[i]);
     for (size_t k = 0; k < group.slots.size(); ++k) {
       Tensor& slot = group.slots[k][i];
-      if (!slot.defined()) slot = lasting_zeros(group.parameters[i]);
+      if (!slot.defined()) {
+        // Outside a running recording, which then binds it as state; made inside, every replay would begin anew.
+        PauseRecordingGuard pause;
+        const SlotStart start = slot_start(k, group.parameters[i]);
+        slot = full(start.sizes, start.value, start.dtype, group.parameters[i].device());
+      }
       set.slots[k].push_back(slot);
     }
   }
@@ -174,9 +182,10 @@ void Optimizer::load_state_dict(const State& state) {
         group.slots[k][i] = Tensor();
         if (!stepped) continue;
         FUSELET_CHECK(saved, kind_, ": the state lacks '", name, "'");
-        FUSELET_CHECK(same_sizes(saved->sizes(), group.parameters[i].sizes()) && is_float(saved->dtype()), kind_, ": '",
-                      name, "' of shape ", to_string(saved->sizes()), " and dtype ", name_of(saved->dtype()),
-                      " does not fit a parameter of shape ", to_string(group.parameters[i].sizes()));
+        const Dims sizes = slot_start(k, group.parameters[i]).sizes;
+        FUSELET_CHECK(same_sizes(saved->sizes(), sizes) && is_float(saved->dtype()), kind_, ": '", name, "' of shape ",
+                      to_string(saved->sizes()), " and dtype ", name_of(saved->dtype()), " does not fit shape ",
+                      to_string(sizes), ", for a parameter of shape ", to_string(group.parameters[i].sizes()));
         NoGradGuard no_grad;
         group.slots[k][i] = saved->clone(true);
       }

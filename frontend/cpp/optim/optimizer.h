@@ -5,6 +5,7 @@
 // same number of steps share one cell and one operator call; a parameter without gradient is skipped and its count
 // stands still.
 #pragma once
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -37,6 +38,9 @@ class Optimizer {
   void set_lr(double lr, size_t group = 0);
   // Of all groups.
   void set_all_lr(double lr);
+  // The rate that the schedules of a group begin with: its rate when the first one was made, or what that one has set.
+  double initial_lr(size_t group = 0);
+  void set_initial_lr(double lr, size_t group = 0);
   // Steps that a parameter has taken.
   int64_t steps_taken(const Tensor& parameter) const;
 
@@ -51,10 +55,17 @@ class Optimizer {
   struct ParameterGroup {
     std::vector<Tensor> parameters;
     CellPtr lr;
+    std::optional<double> initial_lr;
     // One per parameter; null before its first step. Equal cells: steps taken together.
     std::vector<CellPtr> step_cells;
     // slots[k][i]: the k-th state tensor of parameter i; undefined before its first step.
     std::vector<std::vector<Tensor>> slots;
+  };
+  // What a state tensor is before the first step.
+  struct SlotStart {
+    Dims sizes;
+    DType dtype;
+    double value;
   };
   // Those of a group that step together.
   struct Lockstep {
@@ -69,6 +80,8 @@ class Optimizer {
   // Runs the table's operator on tensors of group `index`.
   virtual void update(size_t index, const Lockstep& set) = 0;
   virtual const char* slot_name(size_t slot) const = 0;
+  // Zeros like the parameter, unless a subclass says otherwise.
+  virtual SlotStart slot_start(size_t slot, const Tensor& parameter) const;
   // Further cells of a group, saved under their names.
   virtual std::vector<CellPtr> extra_cells(size_t) const { return {}; }
   const CellPtr& lr_cell(size_t group) const { return groups_[group].lr; }

@@ -1,6 +1,7 @@
 #include "frontend/cpp/optim/rmsprop.h"
 
 #include "core/ops/functions.h"
+#include "frontend/cpp/optim/tensor_steps.h"
 
 namespace fuselet::optim {
 namespace {
@@ -31,24 +32,20 @@ const char* RMSprop::slot_name(size_t slot) const {
 void RMSprop::update(size_t index, const Lockstep& set) {
   const RMSpropOptions& o = options_[index];
   for (size_t i = 0; i < set.parameters.size(); ++i) {
-    Tensor p = set.parameters[i], square = set.slots[kSquareAverage][i];
-    Tensor g = o.maximize ? -set.grads[i] : set.grads[i];
-    if (o.weight_decay != 0) g = g + p * o.weight_decay;
-    Tensor v = square * o.alpha + g * g * (1 - o.alpha);
-    square.copy_(v);
+    Tensor p = set.parameters[i];
+    Tensor g = direction(set.grads[i], p, o.weight_decay, o.maximize);
+    Tensor v = take_in(set.slots[kSquareAverage][i], g * g, o.alpha);
     if (o.centered) {
-      Tensor mean = set.slots[kGradientAverage][i];
-      Tensor a = mean * o.alpha + g * (1 - o.alpha);
-      mean.copy_(a);
+      Tensor a = take_in(set.slots[kGradientAverage][i], g, o.alpha);
       v = v - a * a;
     }
     Tensor d = g / (sqrt(v) + o.eps);
     if (o.momentum != 0) {
       Tensor buffer = set.slots[kMomentumBuffer][i];
-      d = buffer * o.momentum + d;
+      d = wide(buffer) * o.momentum + d;
       buffer.copy_(d);
     }
-    p.copy_(p - mul(d, Scalar(lr_cell(index))));
+    p.copy_(wide(p) - mul(d, Scalar(lr_cell(index))));
   }
 }
 
