@@ -24,11 +24,6 @@ std::vector<double> path(Options options, DType dtype = kFloat32) {
   return values;
 }
 
-void check_near(const std::vector<double>& got, const std::vector<double>& expected) {
-  REQUIRE(got.size() == expected.size());
-  for (size_t i = 0; i < got.size(); ++i) CHECK(got[i] == doctest::Approx(expected[i]).epsilon(1e-6));
-}
-
 }  // namespace
 
 TEST_CASE("Adadelta") {

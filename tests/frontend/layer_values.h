@@ -8,11 +8,13 @@
 
 namespace fuselet {
 
-// Within one part in 100,000 of 1 or of the value, whichever is larger.
+// As many, and each within the part `relative` of 1 or of the value, whichever is larger.
+inline void check_near(const std::vector<double>& got, const std::vector<double>& expected, double relative = 1e-6) {
+  REQUIRE(got.size() == expected.size());
+  for (size_t i = 0; i < got.size(); ++i) CHECK(got[i] == doctest::Approx(expected[i]).epsilon(relative));
+}
 inline void check_close(const Tensor& got, const std::vector<double>& expected) {
-  const std::vector<double> values = got.to_vector();
-  REQUIRE(values.size() == expected.size());
-  for (size_t i = 0; i < values.size(); ++i) CHECK(values[i] == doctest::Approx(expected[i]).epsilon(1e-5));
+  check_near(got.to_vector(), expected, 1e-5);
 }
 
 // cos(0.9 i), i counting elements.

@@ -1,9 +1,8 @@
 // Optimizers against values computed by hand, their state, and learning rate schedules.
-#include <doctest/doctest.h>
-#include <fuselet/fuselet.h>
-
 #include <cmath>
 #include <limits>
+
+#include "tests/frontend/layer_values.h"
 
 using namespace fuselet;
 
@@ -22,59 +21,53 @@ std::vector<double> trajectory(optim::Optimizer& optimizer, Tensor p, const std:
   return values;
 }
 
-void check_close(const std::vector<double>& got, const std::vector<double>& expected) {
-  REQUIRE(got.size() == expected.size());
-  for (size_t i = 0; i < got.size(); ++i) CHECK(got[i] == doctest::Approx(expected[i]).epsilon(1e-6));
-}
-
 }  // namespace
 
 TEST_CASE("AdamW shrinks the parameter before the update") {
   Tensor p = parameter(1);
   optim::AdamW adamw({p}, {.lr = 0.1, .weight_decay = 0.1});
-  check_close(trajectory(adamw, p, {0.5, -0.25}), {0.8900000, 0.8544663});
+  check_near(trajectory(adamw, p, {0.5, -0.25}), {0.8900000, 0.8544663});
 }
 
 TEST_CASE("Adam's decay joins the gradient") {
   Tensor p = parameter(1);
   optim::Adam adam({p}, {.lr = 0.1, .weight_decay = 0.1});
-  check_close(trajectory(adam, p, {0.5, -0.25}), {0.9000000, 0.8544414});
+  check_near(trajectory(adam, p, {0.5, -0.25}), {0.9000000, 0.8544414});
 }
 
 TEST_CASE("SGD: plain, decay, momentum, dampening, nesterov, maximize") {
   Tensor p = parameter(1);
   optim::SGD plain({p}, {.lr = 0.1});
-  check_close(trajectory(plain, p, {1, 2}), {0.9, 0.7});
+  check_near(trajectory(plain, p, {1, 2}), {0.9, 0.7});
   p = parameter(1);
   optim::SGD decay({p}, {.lr = 0.1, .weight_decay = 0.5});
-  check_close(trajectory(decay, p, {1, 0}), {0.85, 0.8075});  // 1 - 0.1 (1 + 0.5), then times 0.95
+  check_near(trajectory(decay, p, {1, 0}), {0.85, 0.8075});  // 1 - 0.1 (1 + 0.5), then times 0.95
   p = parameter(1);
   optim::SGD momentum({p}, {.lr = 0.1, .momentum = 0.9});
-  check_close(trajectory(momentum, p, {1, 1, 1}), {0.9, 0.71, 0.439});  // buffers 1, 1.9, 2.71
+  check_near(trajectory(momentum, p, {1, 1, 1}), {0.9, 0.71, 0.439});  // buffers 1, 1.9, 2.71
   p = parameter(1);
   optim::SGD dampened({p}, {.lr = 0.1, .momentum = 0.9, .dampening = 0.5});
-  check_close(trajectory(dampened, p, {1, 1}), {0.9, 0.76});  // buffers 1, 1.4
+  check_near(trajectory(dampened, p, {1, 1}), {0.9, 0.76});  // buffers 1, 1.4
   p = parameter(1);
   optim::SGD nesterov({p}, {.lr = 0.1, .momentum = 0.9, .nesterov = true});
-  check_close(trajectory(nesterov, p, {1, 1}), {0.81, 0.539});  // directions 1.9, 1 + 0.9 * 1.9
+  check_near(trajectory(nesterov, p, {1, 1}), {0.81, 0.539});  // directions 1.9, 1 + 0.9 * 1.9
   p = parameter(1);
   optim::SGD maximize({p}, {.lr = 0.1, .maximize = true});
-  check_close(trajectory(maximize, p, {1}), {1.1});
+  check_near(trajectory(maximize, p, {1}), {1.1});
 }
 
 TEST_CASE("RMSprop: plain, centered, momentum") {
   Tensor p = parameter(1);
   optim::RMSprop plain({p}, {.lr = 0.1, .alpha = 0.5, .eps = 0});
   // v = 2, then 1.5: steps 2 / sqrt(2) and 1 / sqrt(1.5)
-  check_close(trajectory(plain, p, {2, 1}),
-              {1 - 0.2 / std::sqrt(2.0), 1 - 0.2 / std::sqrt(2.0) - 0.1 / std::sqrt(1.5)});
+  check_near(trajectory(plain, p, {2, 1}), {1 - 0.2 / std::sqrt(2.0), 1 - 0.2 / std::sqrt(2.0) - 0.1 / std::sqrt(1.5)});
   p = parameter(1);
   optim::RMSprop centered({p}, {.lr = 0.1, .alpha = 0.5, .eps = 0, .centered = true});
-  check_close(trajectory(centered, p, {2}), {0.8});  // v - a² = 2 - 1
+  check_near(trajectory(centered, p, {2}), {0.8});  // v - a² = 2 - 1
   p = parameter(1);
   optim::RMSprop momentum({p}, {.lr = 0.1, .alpha = 0.75, .eps = 0, .momentum = 0.5, .maximize = true});
   // v = 1, then 1.75: b = -2, then -1 - 2 / sqrt(1.75)
-  check_close(trajectory(momentum, p, {2, 2}), {1.2, 1.2 + 0.1 + 0.2 / std::sqrt(1.75)});
+  check_near(trajectory(momentum, p, {2, 2}), {1.2, 1.2 + 0.1 + 0.2 / std::sqrt(1.75)});
   CHECK(momentum.state_dict().tensors.size() == 3);
   CHECK_THROWS_AS(optim::RMSprop({p}, {.alpha = 2}), Error);
 }
@@ -83,11 +76,11 @@ TEST_CASE("Adagrad divides by the root of all squares and lets its rate decay") 
   Tensor p = parameter(1);
   optim::Adagrad adagrad({p}, {.lr = 0.1, .lr_decay = 1, .eps = 0});
   // s = 9, then 25: steps 0.1 · 3 / 3 and 0.05 · 4 / 5
-  check_close(trajectory(adagrad, p, {3, 4}), {0.9, 0.86});
+  check_near(trajectory(adagrad, p, {3, 4}), {0.9, 0.86});
   Tensor q = parameter(0);
   optim::Adagrad other({q}, {.lr = 0.1, .lr_decay = 1, .eps = 0});
   other.load_state_dict(adagrad.state_dict());
-  check_close(trajectory(other, q, {12}), {-0.1 / 3 * 12 / 13});
+  check_near(trajectory(other, q, {12}), {-0.1 / 3 * 12 / 13});
 }
 
 TEST_CASE("groups have options of their own") {
@@ -216,7 +209,7 @@ TEST_CASE("schedules") {
     rates.push_back(other.lr());
     cosine.step();
   }
-  check_close(rates, {1, 0.6 + 0.4 * std::sqrt(0.5), 0.6, 0.6 - 0.4 * std::sqrt(0.5), 0.2});
+  check_near(rates, {1, 0.6 + 0.4 * std::sqrt(0.5), 0.6, 0.6 - 0.4 * std::sqrt(0.5), 0.2});
 
   optim::SGD third({p}, {.lr = 2});
   optim::LambdaLR warmup(third, [](int64_t step) { return (static_cast<double>(step) + 1) / 4; });
@@ -238,17 +231,12 @@ TEST_CASE("schedules by formula") {
     return out;
   };
   using optim::Optimizer;
-  check_close(rates(
-                  [](Optimizer& o) {
-                    return optim::MultiStepLR(o, {1, 3, 3}, 0.5);
-                  },
-                  5),
-              {1, 0.5, 0.5, 0.125, 0.125});
-  check_close(rates([](Optimizer& o) { return optim::ExponentialLR(o, 0.5); }, 3), {1, 0.5, 0.25});
-  check_close(rates([](Optimizer& o) { return optim::LinearLR(o, 0.5, 1, 2); }, 4), {0.5, 0.75, 1, 1});
-  check_close(rates([](Optimizer& o) { return optim::PolynomialLR(o, 4, 2); }, 6), {1, 9.0 / 16, 0.25, 1.0 / 16, 0, 0});
-  check_close(rates([](Optimizer& o) { return optim::CosineAnnealingWarmRestarts(o, 2, 2); }, 7),
-              {1, 0.5, 1, (1 + std::sqrt(0.5)) / 2, 0.5, (1 - std::sqrt(0.5)) / 2, 1});
+  check_near(rates([](Optimizer& o) { return optim::MultiStepLR(o, {1, 3, 3}, 0.5); }, 5), {1, 0.5, 0.5, 0.125, 0.125});
+  check_near(rates([](Optimizer& o) { return optim::ExponentialLR(o, 0.5); }, 3), {1, 0.5, 0.25});
+  check_near(rates([](Optimizer& o) { return optim::LinearLR(o, 0.5, 1, 2); }, 4), {0.5, 0.75, 1, 1});
+  check_near(rates([](Optimizer& o) { return optim::PolynomialLR(o, 4, 2); }, 6), {1, 9.0 / 16, 0.25, 1.0 / 16, 0, 0});
+  check_near(rates([](Optimizer& o) { return optim::CosineAnnealingWarmRestarts(o, 2, 2); }, 7),
+             {1, 0.5, 1, (1 + std::sqrt(0.5)) / 2, 0.5, (1 - std::sqrt(0.5)) / 2, 1});
 }
 
 TEST_CASE("a schedule resumes from its state") {

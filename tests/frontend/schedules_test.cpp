@@ -20,11 +20,6 @@ std::vector<double> rates(Make make, size_t n) {
   return out;
 }
 
-void check_near(const std::vector<double>& got, const std::vector<double>& expected) {
-  REQUIRE(got.size() == expected.size());
-  for (size_t i = 0; i < got.size(); ++i) CHECK(got[i] == doctest::Approx(expected[i]).epsilon(1e-7));
-}
-
 }  // namespace
 
 TEST_CASE("ConstantLR") {

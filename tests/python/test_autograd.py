@@ -8,6 +8,7 @@ import weakref
 import pytest
 
 import fuselet as fl
+from custom_functions import Cube
 
 
 def test_backward_grad_and_their_errors():
@@ -82,19 +83,6 @@ def test_version_counter_through_aliases():
     y.data.view(2, 1)[0].zero_()
     with pytest.raises(RuntimeError, match="sigmoid"):
         y.sum().backward()
-
-
-class Cube(fl.autograd.Function):
-    """(x + 1)³, keeping x + 1."""
-
-    @staticmethod
-    def forward(ctx, x):
-        ctx.u = x + 1
-        return ctx.u ** 3
-
-    @staticmethod
-    def backward(ctx, g):
-        return g * 3 * ctx.u ** 2
 
 
 def test_hidden_intermediate_cannot_be_differentiated_again():

@@ -8,6 +8,7 @@ import weakref
 import pytest
 
 import fuselet as fl
+from custom_functions import Cube
 from fuselet import nn
 from fuselet.nn import functional as F
 from fuselet.utils.checkpoint import checkpoint
@@ -57,19 +58,6 @@ def test_hooks_on_what_goes_in_and_comes_out():
     with pytest.raises(NotImplementedError, match="register_hook"):
         fl.compile(inside)(x)
     assert x.grad is None
-
-
-class Cube(fl.autograd.Function):
-    """(x + 1)³, keeping x + 1 out of the tape's sight."""
-
-    @staticmethod
-    def forward(ctx, x):
-        ctx.u = x + 1
-        return ctx.u ** 3
-
-    @staticmethod
-    def backward(ctx, g):
-        return g * 3 * ctx.u ** 2
 
 
 def test_functions_with_a_backward_of_their_own():
