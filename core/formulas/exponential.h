@@ -158,7 +158,8 @@ FUSELET_FN V log1p(V x) {
   }
 }
 
-// x to the power y, modulo 2^64; to a negative power, what of 1 / x^-y is whole.
+// x to the power y, modulo 2^64 (the cast to a narrower dtype wraps on); to a negative power, what of 1 / x^-y is
+// whole.
 template <class Int>
 FUSELET_RARE_FN Int integer_pow(Int x, Int y) {
   if (y < 0) return x == 1 ? 1 : x != -1 ? 0 : y % 2 == 0 ? 1 : -1;

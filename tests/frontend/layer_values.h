@@ -8,7 +8,7 @@
 
 namespace fuselet {
 
-// As many, and each within the part `relative` of 1 or of the value, whichever is larger.
+// As many, and each within the part `relative` of 1 and of the value together.
 inline void check_near(const std::vector<double>& got, const std::vector<double>& expected, double relative = 1e-6) {
   REQUIRE(got.size() == expected.size());
   for (size_t i = 0; i < got.size(); ++i) CHECK(got[i] == doctest::Approx(expected[i]).epsilon(relative));

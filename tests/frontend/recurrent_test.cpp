@@ -72,6 +72,11 @@ TEST_CASE("recurrent layers refuse what does not fit") {
   CHECK_THROWS_WITH_AS(lstm.forward(wave({2, 1, 2}), one), "LSTM: expected 2 states, got 1", Error);
   CHECK_THROWS_WITH_AS(lstm.forward(wave({2, 1, 2}), small), "LSTM: expected a state of shape [1, 1, 3], got [1, 2, 3]",
                        Error);
+  // The caller's states are as they were, without N too.
+  std::vector<Tensor> alone = {zeros({1, 3}), zeros({1, 4})};
+  CHECK_THROWS_AS(lstm.forward(wave({2, 2}), alone), Error);
+  CHECK(to_string(alone[0].sizes()) == "[1, 3]");
+  CHECK(to_string(alone[1].sizes()) == "[1, 4]");
   CHECK_THROWS_AS(lstm(wave({2, 2, 2, 2})), Error);
   CHECK_THROWS_AS(nn::RNN(2, 2, {}, "gelu"), Error);
   CHECK_THROWS_AS(nn::GRU(2, 2, {.dropout = 2}), Error);

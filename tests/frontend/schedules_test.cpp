@@ -101,3 +101,25 @@ TEST_CASE("ReduceLROnPlateau waits, reduces, and rests") {
   CHECK_THROWS_AS(optim::ReduceLROnPlateau(sgd, {.factor = 1}), Error);
   CHECK_THROWS_AS(optim::ReduceLROnPlateau(sgd, {.mode = "best"}), Error);
 }
+
+TEST_CASE("what a schedule refuses changes neither its count nor the rates") {
+  Tensor p = tensor({0.0}).requires_grad_();
+  optim::SGD sgd({p}, {.lr = 0.5});
+  CHECK_THROWS_AS(optim::CyclicLR(sgd, 0.1, 1, {.mode = "square"}), Error);
+  CHECK_THROWS_AS(optim::OneCycleLR(sgd, 1, 0), Error);
+  CHECK(sgd.lr() == 0.5);
+  CHECK(sgd.initial_lr() == 0.5);
+  optim::OneCycleLR cycle(sgd, 1, 2);
+  CHECK(sgd.initial_lr() == doctest::Approx(0.04));
+  cycle.step();
+  cycle.step();
+  const double last = sgd.lr();
+  CHECK_THROWS_AS(cycle.step(), Error);
+  CHECK(cycle.steps_taken() == 2);
+  CHECK(sgd.lr() == last);
+  State beyond = cycle.state_dict();
+  beyond.set_int("steps", 5);
+  CHECK_THROWS_AS(cycle.load_state_dict(beyond), Error);
+  CHECK(cycle.steps_taken() == 2);
+  CHECK(sgd.lr() == last);
+}

@@ -95,6 +95,7 @@ void Module::drop_parameter(const std::string& name) { state_->parameters.erase(
 void Module::compute_parameter(const std::string& name, const NamedTensors& parts, ComputeParameter compute) {
   look_up(state_->parameters, name, "parameter", kind());
   Computed computed{name, {}, std::move(compute), {}};
+  for (const auto& [part, value] : parts) check_new_name(part);
   for (const auto& [part, value] : parts) {
     register_parameter(part, value);
     computed.parts.push_back(part);

@@ -83,26 +83,28 @@ Tensor Recurrent::forward(const Tensor& input, std::vector<Tensor>& states) {
   Tensor x = alone ? unsqueeze(input, 1) : options_.batch_first ? transpose(input, 0, 1) : input;
   FUSELET_CHECK(x.size(0) > 0, kind(), ": expected at least one step, got shape ", to_string(input.sizes()));
   const int64_t directions = options_.bidirectional ? 2 : 1;
-  if (states.empty()) {
-    states.assign(num_states_,
-                  zeros({options_.num_layers * directions, x.size(1), hidden_size_}, x.dtype(), x.device()));
+  std::vector<Tensor> first = states;
+  if (first.empty()) {
+    first.assign(num_states_,
+                 zeros({options_.num_layers * directions, x.size(1), hidden_size_}, x.dtype(), x.device()));
   } else if (alone) {
-    for (Tensor& s : states) s = unsqueeze(s, 1);
+    for (Tensor& s : first) s = unsqueeze(s, 1);
   }
-  check_states(states, x.size(1));
+  check_states(first, x.size(1));
   std::vector<std::vector<Tensor>> last(num_states_);
   for (int64_t layer = 0; layer < options_.num_layers; ++layer) {
     std::vector<Tensor> outputs;
     for (int64_t direction = 0; direction < directions; ++direction) {
       std::vector<Tensor> state;
-      for (const Tensor& s : states) state.push_back(select(s, 0, layer * directions + direction));
+      for (const Tensor& s : first) state.push_back(select(s, 0, layer * directions + direction));
       outputs.push_back(run(x, state, suffix(layer, direction), direction == 1));
       for (size_t k = 0; k < num_states_; ++k) last[k].push_back(state[k]);
     }
     x = directions == 1 ? outputs[0] : cat(outputs, -1);
     if (options_.dropout > 0 && layer + 1 < options_.num_layers) x = dropout(x, options_.dropout, is_training());
   }
-  for (size_t k = 0; k < num_states_; ++k) states[k] = alone ? squeeze(stack(last[k]), 1) : stack(last[k]);
+  for (size_t k = 0; k < num_states_; ++k) first[k] = alone ? squeeze(stack(last[k]), 1) : stack(last[k]);
+  states = std::move(first);
   return alone ? squeeze(x, 1) : options_.batch_first ? transpose(x, 0, 1) : x;
 }
 

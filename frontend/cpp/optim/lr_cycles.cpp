@@ -13,7 +13,7 @@ CyclicLR::CyclicLR(Optimizer& optimizer, double base_lr, double max_lr, const Cy
   FUSELET_CHECK(options.step_size_up > 0 && options.step_size_down.value_or(1) > 0,
                 "CyclicLR: step_size_up and step_size_down must be positive, got ", options.step_size_up, " and ",
                 options.step_size_down.value_or(options.step_size_up));
-  apply();
+  apply_own_base();
 }
 
 double CyclicLR::rate(double base, int64_t steps) const {
@@ -36,7 +36,7 @@ OneCycleLR::OneCycleLR(Optimizer& optimizer, double max_lr, int64_t total_steps,
                 options.pct_start);
   FUSELET_CHECK(options.anneal_strategy == "cos" || options.anneal_strategy == "linear",
                 "OneCycleLR: anneal_strategy must be 'cos' or 'linear', got '", options.anneal_strategy, "'");
-  apply();
+  apply_own_base();
 }
 
 double OneCycleLR::between(double start, double end, double part) const {

@@ -10,19 +10,25 @@ LRScheduler::LRScheduler(Optimizer& optimizer) : optimizer_(optimizer) {
   for (size_t g = 0; g < optimizer.num_groups(); ++g) base_rates_.push_back(optimizer.initial_lr(g));
 }
 
-LRScheduler::LRScheduler(Optimizer& optimizer, double base) : optimizer_(optimizer) {
-  for (size_t g = 0; g < optimizer.num_groups(); ++g) optimizer.set_initial_lr(base, g);
-  base_rates_.assign(optimizer.num_groups(), base);
+LRScheduler::LRScheduler(Optimizer& optimizer, double base)
+    : optimizer_(optimizer), base_rates_(optimizer.num_groups(), base) {}
+
+void LRScheduler::go_to(int64_t steps, std::vector<double> base_rates) {
+  std::vector<double> rates;
+  for (double base : base_rates) rates.push_back(rate(base, steps));
+  steps_ = steps;
+  base_rates_ = std::move(base_rates);
+  for (size_t g = 0; g < rates.size(); ++g) optimizer_.set_lr(rates[g], g);
 }
 
-void LRScheduler::apply() {
-  for (size_t g = 0; g < base_rates_.size(); ++g) optimizer_.set_lr(rate(base_rates_[g], steps_), g);
-}
+void LRScheduler::apply() { go_to(steps_, base_rates_); }
 
-void LRScheduler::step() {
-  ++steps_;
+void LRScheduler::apply_own_base() {
   apply();
+  for (size_t g = 0; g < base_rates_.size(); ++g) optimizer_.set_initial_lr(base_rates_[g], g);
 }
+
+void LRScheduler::step() { go_to(steps_ + 1, base_rates_); }
 
 State LRScheduler::state_dict() const {
   State state;
@@ -38,9 +44,7 @@ void LRScheduler::load_state_dict(const State& state) {
                 " groups, the optimizer ", base_rates_.size());
   std::vector<double> rates;
   for (size_t g = 0; g < base_rates_.size(); ++g) rates.push_back(state.get_double("base_lr." + std::to_string(g)));
-  steps_ = steps;
-  base_rates_ = std::move(rates);
-  apply();
+  go_to(steps, std::move(rates));
 }
 
 StepLR::StepLR(Optimizer& optimizer, int64_t step_size, double gamma)

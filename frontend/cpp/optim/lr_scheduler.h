@@ -1,6 +1,7 @@
 // Learning rates as functions of the number of scheduler steps taken, applied to all groups of an optimizer.
 // A scheduler refers to its optimizer, which must outlive it; base rates are those when the optimizer's first scheduler
-// was made, so that schedules can be combined (lr_combined.h). lr_cycles.h and lr_plateau.h have further ones.
+// was made, so that schedules can be combined (lr_combined.h). Those of lr_cycles.h set base rates of their own, for
+// schedules made after them too; lr_plateau.h has a further one.
 #pragma once
 #include <functional>
 
@@ -12,7 +13,7 @@ class LRScheduler {
  public:
   explicit LRScheduler(Optimizer& optimizer);
   virtual ~LRScheduler() = default;
-  // Counts one step (an epoch, or whatever the caller steps by) and sets the rates.
+  // Counts one step (an epoch, or whatever the caller steps by) and sets the rates; neither where a rate is an Error.
   void step();
   int64_t steps_taken() const { return steps_; }
   State state_dict() const;
@@ -23,14 +24,18 @@ class LRScheduler {
   bool schedules(const Optimizer& optimizer) const { return &optimizer == &optimizer_; }
 
  protected:
-  // With another base rate, for all groups.
+  // With another base rate, for all groups: apply_own_base() at the end of construction gives it to the optimizer.
   LRScheduler(Optimizer& optimizer, double base);
+  void apply_own_base();
   // Sets the rates for the steps taken so far.
   void apply();
   // The rate after `steps` steps, from the base rate.
   virtual double rate(double base, int64_t steps) const = 0;
 
  private:
+  // Takes over the count and the base rates once all rates are known.
+  void go_to(int64_t steps, std::vector<double> base_rates);
+
   Optimizer& optimizer_;
   std::vector<double> base_rates_;
   int64_t steps_ = 0;
