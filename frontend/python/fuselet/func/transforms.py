@@ -40,13 +40,14 @@ class _Level:
         self._grad.__exit__()
 
     def tracked(self, tensors):
-        return [_C.internal.alias(t) if self.nested and t.requires_grad else t.detach().requires_grad_() for t in tensors]
+        return list(functional._tracked(tensors, self.nested))
 
     def look_for_others(self, outputs, given):
         """Keeps the history of outputs that depend on leaves besides the given ones."""
         if not self.nested and self._recorded:
             own = set(map(id, given))
-            self.nested = any(id(leaf) not in own for leaf in _C._leaves([o for o in outputs if o.requires_grad]))
+            leaves = _C._leaves([o for o in outputs if o.requires_grad])
+            self.nested = any(id(leaf) not in own and not functional._is_tracked(leaf) for leaf in leaves)
         return self.nested
 
     def results(self, tensors):
@@ -117,7 +118,7 @@ def grad(func, argnums=0, has_aux=False):
 
 def vjp(func, *primals, has_aux=False):
     """(func(*primals), a function from gradients of the outputs to a tuple of gradients of the primals); with has_aux also
-    aux at the end."""
+    aux at the end. The second may be differentiated as well."""
     tensors, rebuild = flatten(primals)
     level = _Level(tensors)
     with level:
@@ -129,9 +130,13 @@ def vjp(func, *primals, has_aux=False):
 
     def pull(*cotangents):
         seeds, _ = flatten(cotangents[0] if len(cotangents) == 1 else cotangents)
+        # Somebody may differentiate by the cotangents, though nobody does by the primals.
+        watched = _C.is_grad_enabled() and any(s.requires_grad for s in seeds)
+        nested = level.nested or getattr(_depth, "value", 0) > 0 or watched
         with level:
             seeds = functional._seeds("vjp", tuple(seeds) or None, tuple(outputs))
-            return rebuild(level.results(list(level.gradients(outputs, given, list(seeds)))))
+            found = functional._gradients(outputs, given, list(seeds), nested)
+            return rebuild(list(found) if nested else [t.detach() for t in found])
 
     value = rebuild_outputs(level.results(outputs))
     return (value, pull, aux) if has_aux else (value, pull)
