@@ -332,3 +332,29 @@ def test_tensors_of_inner_transforms_give_no_history():
     x, y = fl.tensor(2.0), fl.tensor(3.0)
     mixed = fl.func.grad(lambda x: fl.func.grad(lambda t: (x * t).sin())(y))(x)
     assert mixed.item() == pytest.approx(math.cos(6) - 6 * math.sin(6)) and not mixed.requires_grad
+
+
+def test_what_is_given_besides_keeps_its_history():
+    """g = 2 x, and aux = x w alone reads w: with g + aux + w, the derivative by w is x + 1; the derivative of aux by x is w."""
+    func = fl.func
+    one = fl.ones([])
+
+    def f(t):
+        return t * t, {"aux": t * w}
+
+    calls = {
+        "grad": lambda x: func.grad(f, has_aux=True)(x), "grad_and_value": lambda x: func.grad_and_value(f, has_aux=True)(x)[1],
+        "jacrev": lambda x: func.jacrev(f, has_aux=True)(x), "jacfwd": lambda x: func.jacfwd(f, has_aux=True)(x),
+        "vjp": lambda x: func.vjp(f, x, has_aux=True)[::2], "pull": lambda x: (func.vjp(f, x, has_aux=True)[1](one)[0], func.vjp(f, x, has_aux=True)[2]),
+        "jvp": lambda x: func.jvp(f, (x,), (one,), has_aux=True)[1:]}
+    for name, call in calls.items():
+        w, x = fl.tensor(2.0, requires_grad=True), fl.tensor(3.0)
+        found, aux = call(x)
+        assert aux["aux"].item() == 6, name
+        (found + aux["aux"] + w).backward()
+        assert w.grad.item() == 4, name
+        with fl.no_grad():
+            assert not call(x)[1]["aux"].requires_grad, name
+        w = fl.tensor(2.0)
+        assert not call(x)[1]["aux"].requires_grad, name
+        assert func.grad(lambda x, call=call: call(x)[1]["aux"])(x).item() == 2, name
