@@ -117,7 +117,8 @@ def test_wrong_use():
             ((i, w, fl.tensor([1])), {}, ValueError, "ascend from 0"), ((i, w, fl.tensor([0, 3])), {}, ValueError, "at most the number 2"),
             ((i, w, fl.tensor([0])), {"mode": "prod"}, ValueError, "mode must be"),
             ((i, w, fl.tensor([0])), {"per_sample_weights": fl.ones(2)}, ValueError, "need mode 'sum'"),
-            ((i, w, fl.tensor([0])), {"padding_idx": 4}, RuntimeError, "padding_idx 4"), ((i, w, fl.tensor([0])), {"sparse": True}, NotImplementedError, "sparse"),
+            ((i, w, fl.tensor([0])), {"padding_idx": 4}, RuntimeError, "padding_idx 4"),
+            ((i, w, fl.tensor([0])), {"sparse": True}, NotImplementedError, "sparse"),
             ((i.float(), w, fl.tensor([0])), {}, RuntimeError, "integer indices")):
         with pytest.raises(error, match=message):
             F.embedding_bag(*arguments, **named)
