@@ -306,3 +306,55 @@ def test_a_penalty_on_derivatives_trains_a_network():
     for p, g in zip(model.parameters(), fl.autograd.grad(wanted, list(model.parameters()), allow_unused=True)):
         assert (p.grad is None and g is None) or np.allclose(p.grad.tolist(), 0 if g is None else g.tolist(), rtol=1e-5)
     assert model[0].weight.grad.abs().sum().item() > 0
+
+
+def test_a_pull_is_a_function_of_its_cotangents():
+    """It is linear: the derivative of c cos(a) by c is cos(a), whatever the transform and wherever the pull was made."""
+    a, ones = fl.tensor([0.5, 1.0]), fl.ones(2)
+    want = a.cos().tolist()
+    _, pull = fl.func.vjp(fl.sin, a)
+    summed = fl.func.grad(lambda c: pull(c)[0].sum())(ones)
+    close(summed, want)
+    assert not summed.requires_grad and not pull(ones)[0].requires_grad
+    close(fl.func.jacrev(lambda c: pull(c)[0])(ones), np.diag(want))
+    close(fl.func.jvp(lambda c: pull(c)[0], (ones,), (ones * 2,))[1], [2 * w for w in want])
+    close(fl.func.vjp(lambda c: pull(c)[0], ones)[1](ones)[0], want)
+    c = ones.clone().requires_grad_()
+    pull(c)[0].sum().backward()
+    close(c.grad, want)
+    with fl.no_grad():
+        assert not pull(c)[0].requires_grad
+    _, pull_both = fl.func.vjp(lambda x, y: {"product": x * y}, a, ones * 3)
+    assert fl.func.grad(lambda c: (pull_both({"product": c})[0] + pull_both({"product": c})[1]).sum())(ones).tolist() == [3.5, 4]
+
+
+def test_tensors_of_inner_transforms_give_no_history():
+    x, y = fl.tensor(2.0), fl.tensor(3.0)
+    mixed = fl.func.grad(lambda x: fl.func.grad(lambda t: (x * t).sin())(y))(x)
+    assert mixed.item() == pytest.approx(math.cos(6) - 6 * math.sin(6)) and not mixed.requires_grad
+
+
+def test_what_is_given_besides_keeps_its_history():
+    """g = 2 x, and aux = x w alone reads w: with g + aux + w, the derivative by w is x + 1; the derivative of aux by x is w."""
+    func = fl.func
+    one = fl.ones([])
+
+    def f(t):
+        return t * t, {"aux": t * w}
+
+    calls = {
+        "grad": lambda x: func.grad(f, has_aux=True)(x), "grad_and_value": lambda x: func.grad_and_value(f, has_aux=True)(x)[1],
+        "jacrev": lambda x: func.jacrev(f, has_aux=True)(x), "jacfwd": lambda x: func.jacfwd(f, has_aux=True)(x),
+        "vjp": lambda x: func.vjp(f, x, has_aux=True)[::2], "pull": lambda x: (func.vjp(f, x, has_aux=True)[1](one)[0], func.vjp(f, x, has_aux=True)[2]),
+        "jvp": lambda x: func.jvp(f, (x,), (one,), has_aux=True)[1:]}
+    for name, call in calls.items():
+        w, x = fl.tensor(2.0, requires_grad=True), fl.tensor(3.0)
+        found, aux = call(x)
+        assert aux["aux"].item() == 6, name
+        (found + aux["aux"] + w).backward()
+        assert w.grad.item() == 4, name
+        with fl.no_grad():
+            assert not call(x)[1]["aux"].requires_grad, name
+        w = fl.tensor(2.0)
+        assert not call(x)[1]["aux"].requires_grad, name
+        assert func.grad(lambda x, call=call: call(x)[1]["aux"])(x).item() == 2, name

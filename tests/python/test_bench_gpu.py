@@ -12,6 +12,8 @@ import pytest
 PERF = Path(__file__).resolve().parents[1] / "perf"
 # Which numbers there are is asked for here, not how good they are: without a compiler, kernels are interpreted.
 INTERPRETED = {**os.environ, "FUSELET_CXX": "/nonexistent"}
+# Interpreted attention is below the last digit of a TFLOP/s.
+BELOW_A_DIGIT = {"attention_causal_T1024_D64", "attention_causal_T4096_D128"}
 
 
 def bench(*cases):
@@ -34,11 +36,11 @@ def test_every_group_gives_numbers_or_says_why_not():
     lines = bench(*groups)
     assert lines[0]["device"] == "cpu"
     assert [line["case"] for line in lines if "took_s" in line] == groups
-    numbers = {line["case"]: line for line in lines if "value" in line}
+    numbers = [line for line in lines if "value" in line]
+    cases = {line["case"] for line in numbers}
     assert {"pointwise_float32", "softmax_bfloat16", "colsum_float32", "layernorm_train_float32",
-            "cross_entropy_train_bfloat16", "mlp_small_float32", "attention_causal_T1024_D64", "overhead_eager_add"} <= set(numbers)
-    # Interpreted attention is below the last digit of a TFLOP/s.
-    assert all(line["value"] > 0 or (line["unit"], line["value"]) == ("TFLOP/s", 0) for line in numbers.values())
+            "cross_entropy_train_bfloat16", "mlp_small_float32", "overhead_eager_add", *BELOW_A_DIGIT} <= cases
+    assert not [line for line in numbers if line["value"] < 0 or (line["value"] == 0 and line["case"] not in BELOW_A_DIGIT)]
     assert not [line for line in lines if "error" in line]
 
 

@@ -72,6 +72,36 @@ def test_compiled():
     np.testing.assert_allclose(fl.autograd.grad(got, x)[0].cpu().numpy(), slope.cpu().numpy(), atol=1e-5)
 
 
+def test_targets_in_one_vector_compiled():
+    x, flat = logs(4, 2, 3), fl.tensor([1, 1, 2])
+    want = F.ctc_loss(x, flat, (4, 3), (2, 1), reduction="none").tolist()
+    got = fl.compile(lambda x, t: F.ctc_loss(x, t, (4, 3), (2, 1), reduction="none"))(x, flat)
+    np.testing.assert_allclose(got.tolist(), want, rtol=1e-10)
+    with pytest.raises(NotImplementedError, match="need their lengths on the host"):
+        fl.compile(lambda x, t, n: F.ctc_loss(x, t, (4, 3), n))(x, flat, fl.tensor([2, 1]))
+
+
+@pytest.mark.parametrize("wrap", [lambda f: f, fl.compile], ids=["eager", "compiled"])
+def test_targets_that_are_no_class(wrap):
+    """Those behind a target's length do not count."""
+    x = logs(4, 2, 3)
+    loss = wrap(lambda x, t: F.ctc_loss(x, t, (4, 4), (2, 1), reduction="none"))
+    for bad in (3, 100, -1, -3, -4):
+        for targets in ([[1, bad], [2, 1]], [[1, 1], [bad, 1]], [1, bad, 2]):
+            with pytest.raises(IndexError, match="out of range"):
+                loss(x, fl.tensor(targets)).tolist()
+        assert loss(x, fl.tensor([[1, 2], [2, bad]])).tolist() == loss(x, fl.tensor([[1, 2], [2, 1]])).tolist()
+
+
+def test_lengths_in_sequences_are_checked_in_a_compiled_function():
+    x, targets = logs(4, 2, 3), fl.tensor([[1, 1], [2, 1]])
+    for lengths, message in ((((5, 4), (2, 1)), r"input_lengths must lie in \[0, 4\], got \[5, 4\]"), (((4, -1), (2, 1)), "input_lengths must lie"),
+                             (((4, 4), (3, 1)), r"target_lengths must lie in \[0, 2\]"), (((4, 4), (2, -1)), "target_lengths must lie")):
+        for call in (F.ctc_loss, fl.compile(lambda x, t, *lengths: F.ctc_loss(x, t, *lengths))):
+            with pytest.raises(RuntimeError, match=message):
+                call(x, targets, *lengths)
+
+
 def test_wrong_use():
     x, targets = logs(4, 2, 3), fl.tensor([[1, 1], [2, 1]])
     for arguments, message in (((x, targets, (5, 4), (2, 1)), r"input_lengths must lie in \[0, 4\]"), ((x, targets, (4, 4), (3, 1)), "target_lengths must lie"),

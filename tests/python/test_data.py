@@ -62,3 +62,10 @@ def test_errors_in_a_worker_reach_the_caller():
         list(loader)
     with pytest.raises(ValueError, match="batch_size"):
         DataLoader(Squares(), batch_size=0)
+
+
+def test_modules_by_pytorchs_places():
+    from fuselet.utils.data.dataloader import DataLoader, default_collate
+    from fuselet.utils.data.sampler import RandomSampler
+
+    assert DataLoader is fl.utils.data.DataLoader and default_collate is fl.utils.data.default_collate and RandomSampler is fl.utils.data.RandomSampler

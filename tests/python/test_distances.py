@@ -56,6 +56,7 @@ def test_wrong_use():
     for call, error, message in ((lambda: fl.cdist(x, fl.ones(2, 4)), RuntimeError, r"\[2, 3\] and \[2, 4\]"),
                                  (lambda: fl.cdist(x, x, -1), RuntimeError, "p must not be negative"),
                                  (lambda: fl.cdist(x[0], x), RuntimeError, "expected"), (lambda: fl.cdist(x.int(), x), RuntimeError, "floating"),
-                                 (lambda: fl.cdist(x, x, compute_mode="fast"), ValueError, "compute_mode"), (lambda: fl.pdist(x[0]), RuntimeError, r"\(N, M\)")):
+                                 (lambda: fl.cdist(x, x, compute_mode="fast"), ValueError, "compute_mode"),
+                                 (lambda: fl.pdist(x[0]), RuntimeError, r"\(N, M\)")):
         with pytest.raises(error, match=message):
             call()

@@ -37,7 +37,8 @@ def test_stretches_of_a_vector():
     assert F.embedding_bag(i[:0], w, fl.tensor([0, 0])).tolist() == [[0, 0], [0, 0]]
 
 
-@pytest.mark.parametrize("arguments", [(fl.tensor([[0, 2, 3], [2, 2, 2]]), None), (fl.tensor([0, 2, 3, 2, 2, 2]), fl.tensor([0, 3]))], ids=["rows", "stretches"])
+@pytest.mark.parametrize("arguments", [(fl.tensor([[0, 2, 3], [2, 2, 2]]), None), (fl.tensor([0, 2, 3, 2, 2, 2]), fl.tensor([0, 3]))],
+                         ids=["rows", "stretches"])
 def test_padding_counts_for_nothing(arguments):
     i, offsets = (None if t is None else t.to(fl.get_default_device()) for t in arguments)
     for padding in (2, -2):
@@ -48,6 +49,35 @@ def test_padding_counts_for_nothing(arguments):
         assert F.embedding_bag(i, -w, offsets, mode="max", padding_idx=padding).tolist() == [[-1, -1], [0, 0]]
         mean.sum().backward()
         assert w.grad.tolist() == [[0.5, 0.5], [0, 0], [0, 0], [0.5, 0.5]]
+
+
+def test_indices_that_count_from_the_end():
+    """The same as those from the front, for padding as well; bytes count fewer rows than there may be."""
+    front, back, offsets = fl.tensor([0, 2, 3, 2, 2, 2]), fl.tensor([-4, -2, -1, 2, -2, 2]), fl.tensor([0, 3])
+    for mode in ("sum", "mean", "max"):
+        for padding in (None, 2, -2):
+            for i, j, at in ((front, back, offsets), (front.view(2, 3), back.view(2, 3), None)):
+                want, got = table(), table()
+                whole = F.embedding_bag(i, want, at, mode=mode, padding_idx=padding)
+                found = F.embedding_bag(j, got, at, mode=mode, padding_idx=padding)
+                assert found.tolist() == whole.tolist()
+                whole.sum().backward()
+                found.sum().backward()
+                assert got.grad.tolist() == want.grad.tolist()
+    rows = fl.arange(300.0).view(300, 1)
+    assert F.embedding_bag(fl.tensor([[3, 250]], dtype=fl.uint8), rows, mode="sum", padding_idx=250).tolist() == [[3]]
+
+
+@pytest.mark.parametrize("wrap", [lambda f: f, fl.compile], ids=["eager", "compiled"])
+def test_indices_out_of_range(wrap):
+    for padding in (None, 0, 3):
+        bag = wrap(lambda i, w, padding=padding: F.embedding_bag(i, w, mode="sum", padding_idx=padding))
+        stretches = wrap(lambda i, w, at, padding=padding: F.embedding_bag(i, w, at, padding_idx=padding))
+        for bad in (4, -5, 100, 7, -8):
+            with pytest.raises(IndexError, match="out of range"):
+                bag(fl.tensor([[0, bad]]), table()).tolist()
+            with pytest.raises(IndexError, match="out of range"):
+                stretches(fl.tensor([0, bad]), table(), fl.tensor([0])).tolist()
 
 
 def test_weights_of_samples():
@@ -87,7 +117,8 @@ def test_wrong_use():
             ((i, w, fl.tensor([1])), {}, ValueError, "ascend from 0"), ((i, w, fl.tensor([0, 3])), {}, ValueError, "at most the number 2"),
             ((i, w, fl.tensor([0])), {"mode": "prod"}, ValueError, "mode must be"),
             ((i, w, fl.tensor([0])), {"per_sample_weights": fl.ones(2)}, ValueError, "need mode 'sum'"),
-            ((i, w, fl.tensor([0])), {"padding_idx": 4}, RuntimeError, "padding_idx 4"), ((i, w, fl.tensor([0])), {"sparse": True}, NotImplementedError, "sparse"),
+            ((i, w, fl.tensor([0])), {"padding_idx": 4}, RuntimeError, "padding_idx 4"),
+            ((i, w, fl.tensor([0])), {"sparse": True}, NotImplementedError, "sparse"),
             ((i.float(), w, fl.tensor([0])), {}, RuntimeError, "integer indices")):
         with pytest.raises(error, match=message):
             F.embedding_bag(*arguments, **named)

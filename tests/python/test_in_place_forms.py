@@ -24,7 +24,8 @@ def test_products_and_functions():
     assert v.clone().addmv_(m, v).tolist() == [0, -2] and m.clone().addr_(v, v).tolist() == [[2, 1], [2, 5]]
     assert m.clone().addbmm_(m.view(1, 2, 2), m.view(1, 2, 2)).tolist() == [[8, 12], [18, 26]]
     assert m.view(1, 2, 2).clone().baddbmm_(m.view(1, 2, 2), m.view(1, 2, 2)).tolist() == [[[8, 12], [18, 26]]]
-    assert fl.tensor([180.0]).deg2rad_().item() == pytest.approx(3.14159265, rel=1e-6) and fl.tensor([-2.0, 0.0]).heaviside_(fl.tensor(0.5)).tolist() == [0, 0.5]
+    assert fl.tensor([180.0]).deg2rad_().item() == pytest.approx(3.14159265, rel=1e-6)
+    assert fl.tensor([-2.0, 0.0]).heaviside_(fl.tensor(0.5)).tolist() == [0, 0.5]
     assert fl.tensor([2.0], dtype=fl.float64).float_power_(3).tolist() == [8] and fl.tensor([-3.0]).sgn_().tolist() == [-1]
     assert fl.tensor([1.0, 5.0]).index_reduce_(0, fl.tensor([1]), fl.tensor([2.0]), "amax").tolist() == [1, 5]
 
@@ -45,14 +46,21 @@ def test_diagonals():
 def test_other_shapes_over_the_same_memory():
     x = fl.arange(6).view(1, 2, 3)
     base = x
-    assert x.squeeze_() is base and x.shape == (2, 3) and x.unsqueeze_(2).shape == (2, 3, 1) and x.squeeze_(2).transpose_(0, 1).tolist() == [[0, 3], [1, 4], [2, 5]]
+    assert x.squeeze_() is base and x.shape == (2, 3) and x.unsqueeze_(2).shape == (2, 3, 1)
+    assert x.squeeze_(2).transpose_(0, 1).tolist() == [[0, 3], [1, 4], [2, 5]]
     assert x.t_().tolist() == [[0, 1, 2], [3, 4, 5]] and x.swapaxes_(0, 1).swapdims_(0, 1).shape == (2, 3)
     whole = fl.zeros(4)
     part = whole[:2]
     part.unsqueeze_(0).fill_(7)
     assert whole.tolist() == [7, 7, 0, 0]
-    with pytest.raises(RuntimeError, match="squeeze_: self requires grad"):
-        fl.ones(1, 2, requires_grad=True).squeeze_()
+    for name in ("squeeze_", "t_", "unsqueeze_", "transpose_", "swapaxes_", "swapdims_"):
+        leaf = fl.ones(1, 2, requires_grad=True)
+        arguments = {"squeeze_": (), "t_": (), "unsqueeze_": (0,)}.get(name, (0, 1))
+        with pytest.raises(RuntimeError, match=f"{name}: self requires grad"):
+            getattr(leaf, name)(*arguments)
+        with fl.no_grad(), pytest.raises(RuntimeError, match=f"{name}: self requires grad"):
+            getattr(leaf, name)(*arguments)
+        assert leaf.shape == (1, 2)
 
 
 def test_gradients_and_compiled():

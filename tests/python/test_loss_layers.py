@@ -2,10 +2,12 @@
 
 import math
 
+import numpy as np
 import pytest
 
 import fuselet as fl
 from fuselet import nn
+from fuselet.nn import functional as F
 
 
 @pytest.mark.parametrize("loss,inputs,want", [
@@ -61,3 +63,35 @@ def test_reductions_old_and_new():
         nn.L1Loss(reduction="median")
     with pytest.raises(ValueError, match="delta"):
         nn.HuberLoss(delta=0.0)
+
+
+def test_margins_of_many_classes():
+    x = fl.tensor([[0.1, 0.2, 0.4, 0.8]], requires_grad=True)
+    # Classes 3 and 0 against 1 and 2: (1 - (0.8 - 0.2)) + (1 - (0.8 - 0.4)) + (1 - (0.1 - 0.2)) + (1 - (0.1 - 0.4)), over 4.
+    loss = nn.MultiLabelMarginLoss()(x, fl.tensor([[3, 0, -1, 1]]))
+    assert loss.item() == pytest.approx((0.4 + 0.6 + 1.1 + 1.3) / 4)
+    loss.backward()
+    np.testing.assert_allclose(x.grad.tolist(), [[-0.5, 0.5, 0.5, -0.5]], rtol=1e-6)
+    assert F.multilabel_margin_loss(x[0], fl.tensor([-1, 0, 0, 0])).item() == 0
+    assert nn.MultiLabelMarginLoss(reduction="none")(x, fl.tensor([[3, 0, -1, 1]])).shape == (1,)
+    assert nn.MultiMarginLoss()(fl.tensor([[1.0, 2.0, 0.5]]), fl.tensor([0])).item() == pytest.approx((2 + 0.5) / 3)
+    assert nn.MultiMarginLoss(2, 0.5, fl.tensor([3.0, 1.0, 1.0]))(fl.tensor([[1.0, 2.0, 0.5]]), fl.tensor([0])).item() == pytest.approx(3 * 2.25 / 3)
+    assert nn.MultiLabelSoftMarginLoss()(fl.zeros(2, 3), fl.ones(2, 3)).item() == pytest.approx(math.log(2))
+    assert nn.MultiLabelSoftMarginLoss(fl.tensor([3.0, 0.0]))(fl.zeros(1, 2), fl.zeros(1, 2)).item() == pytest.approx(1.5 * math.log(2))
+    compiled = fl.compile(lambda x: F.multilabel_margin_loss(x, fl.tensor([[3, 0, -1, 1]])))
+    assert compiled(x).item() == pytest.approx(0.85)
+    with pytest.raises(ValueError, match="p must be 1 or 2"):
+        nn.MultiMarginLoss(3)
+    with pytest.raises(RuntimeError, match="must have one shape"):
+        F.multilabel_margin_loss(x, fl.tensor([3]))
+    with pytest.raises(IndexError):
+        F.multilabel_margin_loss(x, fl.tensor([[4, 0, -1, 1]])).item()
+
+
+def test_triplets_by_another_distance():
+    a, p, n = fl.tensor([[0.0, 0.0]]), fl.tensor([[1.0, 1.0]]), fl.tensor([[3.0, 0.0]])
+    city = nn.TripletMarginWithDistanceLoss(distance_function=lambda x, y: (x - y).abs().sum(-1), margin=2.0)
+    assert city(a, p, n).item() == 1  # 2 - 3 + 2
+    assert nn.TripletMarginWithDistanceLoss()(a, p, n).item() == pytest.approx(nn.TripletMarginLoss()(a, p, n).item(), abs=1e-6)
+    swapped = nn.TripletMarginWithDistanceLoss(swap=True, margin=2.0)
+    assert swapped(a, p, n).item() == pytest.approx(2 + math.sqrt(2) - math.sqrt(5), abs=1e-5)

@@ -5,6 +5,7 @@ import pytest
 
 import fuselet as fl
 from fuselet import nn
+from fuselet.nn import functional as F
 
 
 def randomised(layer):
@@ -119,3 +120,24 @@ def test_a_compiled_step_updates_the_running_statistics():
         return out, {k: v.tolist() for k, v in net.state_dict().items()}
 
     assert trained(lambda f: fl.compile(f, numerics="exact")) == trained(lambda f: f)
+
+
+@pytest.mark.parametrize("size", [1, 2, 3, 4])
+def test_local_response(size):
+    x = np.random.default_rng(0).standard_normal((2, 5, 3))
+    want = np.empty_like(x)
+    for c in range(5):
+        around = x[:, max(c - size // 2, 0):c - size // 2 + size]
+        want[:, c] = x[:, c] / (2 + 0.5 * (around ** 2).sum(1) / size) ** 0.75
+    layer = nn.LocalResponseNorm(size, alpha=0.5, k=2)
+    np.testing.assert_allclose(layer(fl.tensor(x)).cpu().numpy(), want, rtol=1e-12)
+    assert fl.autograd.gradcheck(layer, (fl.tensor(x[:1]).requires_grad_(),))
+    np.testing.assert_allclose(fl.compile(layer)(fl.tensor(x)).cpu().numpy(), want, rtol=1e-12)
+
+
+def test_local_response_in_16_bits_and_wrong_use():
+    assert F.local_response_norm(fl.full([1, 2, 1], 300.0).half(), 2).dtype is fl.float16
+    assert F.local_response_norm(fl.full([1, 1, 1], 300.0).half(), 1, alpha=1.0, beta=0.5, k=0).item() == 1  # 300² is above float16
+    assert repr(nn.LocalResponseNorm(3)) == "LocalResponseNorm(3, alpha=0.0001, beta=0.75, k=1.0)"
+    with pytest.raises(ValueError, match="3 dimensions"):
+        F.local_response_norm(fl.ones(2, 3), 2)

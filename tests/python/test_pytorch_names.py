@@ -14,7 +14,7 @@ TABLE = Path(__file__).resolve().parents[2] / "docs/guides/pytorch_names.md"
 def test_every_name_is_here_or_refused(namespace):
     owner = pytorch_names.find(namespace)
     names = pytorch_names.NAMES[namespace][1].split()
-    assert len(names) == len(set(names)) > 10
+    assert len(names) == len(set(names)) > 10 and names == sorted(names)
     gone = pytorch_names.missing(namespace)
     for name in gone:
         with pytest.raises(NotImplementedError, match=f"{namespace}.{name} is not in this package; (the nearest is: .|there is nothing)"):

@@ -40,6 +40,46 @@ def test_gradients():
     assert fl.autograd.gradcheck(special.xlog1py, (x, y))
 
 
+def slopes(f, *arguments):
+    leaves = [fl.tensor(a, dtype=fl.float64, requires_grad=True) for a in arguments]
+    value = f(*leaves)
+    return value.tolist(), [g.tolist() for g in fl.autograd.grad(value.sum(), leaves)]
+
+
+@pytest.mark.parametrize("wrap", [lambda f: f, fl.compile], ids=["eager", "compiled"])
+def test_edges(wrap):
+    """x log(1 + y) has the slopes log(1 + y) and x / (1 + y), at x = 0 too where the logarithm is finite; -x log(x) is upright at 0."""
+    y = [1.0, -0.5, 0.0, -1.0, -2.0, inf, nan]
+    value, (by_x, by_y) = slopes(wrap(special.xlog1py), [0.0] * 7, y)
+    np.testing.assert_array_equal(value, [0, 0, 0, 0, 0, 0, nan])
+    np.testing.assert_allclose(by_x, [math.log(2), -math.log(2), 0, 0, 0, 0, nan], rtol=1e-14)
+    np.testing.assert_array_equal(by_y, [0, 0, 0, 0, 0, 0, nan])
+    for number, slope in ((1.0, math.log(2)), (-1.0, 0), (-2.0, 0), (inf, 0)):
+        value, (by_x,) = slopes(wrap(lambda x, number=number: special.xlog1py(x, number)), [0.0, 0.0])
+        assert value == [0, 0] and by_x == pytest.approx([slope] * 2, rel=1e-14), number
+    assert math.isnan(special.xlog1py(fl.zeros(1), nan).item())
+    value, (by_x,) = slopes(wrap(special.entr), [0.0, -0.0, -1.0, 1.0, nan])
+    np.testing.assert_array_equal(value, [0, 0, -inf, 0, nan])
+    np.testing.assert_array_equal(by_x, [inf, inf, 0, -1, nan])
+
+
+def test_dtypes_stay():
+    half = fl.tensor([0.0, 2.0], dtype=fl.float16)
+    for number in (1.0, -1.0, -2.0, inf):
+        assert special.xlog1py(half, number).dtype is fl.float16, number
+        assert special.xlog1py(half.double(), number).dtype is fl.float64, number
+        assert special.xlog1py(half.long(), number).dtype is fl.float32, number
+    assert special.entr(half).dtype is fl.float16
+    whole = fl.tensor([1, 2])
+    for name in "entr erf erfc erfinv exp2 expit expm1 log1p logit ndtr sinc".split():
+        assert getattr(special, name)(whole).dtype is fl.float32, name
+    assert special.logsumexp(whole, 0).dtype is fl.float32 and special.round(whole).dtype is fl.int64
+    for f in (special.softmax, special.log_softmax):
+        assert f(whole, 0, dtype=fl.float32).dtype is fl.float32
+        with pytest.raises(RuntimeError, match="expected a floating dtype"):
+            f(whole, 0)
+
+
 def test_compiled():
     x = fl.tensor([0.0, 0.5, 2.0])
     both = fl.compile(lambda x: (special.entr(x), special.ndtr(x), special.xlog1py(x, x)))

@@ -50,6 +50,42 @@ def test_random_numbers():
     assert not fl.equal(different[0], different[1])
 
 
+def test_a_refused_draw_leaves_the_generator_alone():
+    fl.manual_seed(3)
+    want = fl.rand(4)
+    fl.manual_seed(3)
+    with pytest.raises(RuntimeError, match="draws random numbers"):
+        fl.vmap(lambda r: r + fl.rand(2))(fl.zeros(3, 2))
+    assert fl.equal(fl.rand(4), want)
+
+
+def test_random_numbers_of_other_generators_and_compiled():
+    x = fl.zeros(2, 50)
+    own = fl.Generator().manual_seed(1)
+    for randomness in ("error", "same"):
+        rows = fl.vmap(lambda r: r + fl.rand(50, generator=own), randomness=randomness)(x)
+        assert not fl.equal(rows[0], rows[1])
+    for randomness, error in (("error", RuntimeError), ("same", NotImplementedError)):
+        with pytest.raises(error):
+            fl.compile(lambda x, randomness=randomness: fl.vmap(lambda r: r + fl.rand(50), randomness=randomness)(x))(x)
+    rows = fl.compile(lambda x: fl.vmap(lambda r: r + fl.rand(50), randomness="different")(x))(x)
+    assert not fl.equal(rows[0], rows[1])
+
+
+def test_results_are_tensors_in_one_structure():
+    a = fl.tensor([[1.0, 1.0], [-1.0, -1.0]])
+    for f in (lambda r: (r, r.sum().item()), lambda r: {"r": r, "name": "x"}, lambda r: [r, None], lambda r: 1.0):
+        with pytest.raises(ValueError, match="the function must give tensors, in lists, tuples or dicts, got "):
+            fl.vmap(f)(a)
+    for positive, negative in ((lambda r: (r, r), lambda r: [r, r]), (lambda r: {"a": r, "b": -r}, lambda r: {"b": r, "a": -r}),
+                               (lambda r: {"a": r}, lambda r: {"b": r}), (lambda r: (r, (r,)), lambda r: ((r,), r)),
+                               (lambda r: (r,), lambda r: (r, r)), (lambda r: r, lambda r: (r,))):
+        with pytest.raises(ValueError, match="must give tensors in one structure, got a differing structure for entry 1"):
+            fl.vmap(lambda r, yes=positive, no=negative: yes(r) if r.sum() > 0 else no(r))(a)
+    with pytest.raises(ValueError, match="must give tensors, got none"):
+        fl.vmap(lambda r: [])(a)
+
+
 def test_wrong_use():
     a = fl.ones(2, 3)
     for call, error, message in ((lambda: fl.vmap(fl.add)(a, fl.ones(3, 3)), ValueError, r"one batch size.*\[2, 3\]"),

@@ -101,3 +101,24 @@ def test_a_small_network_trains():
         opt.step()
         losses.append(loss.item())
     assert losses[-1] < 0.2 * losses[0]
+
+
+@pytest.mark.parametrize("n", [1, 2, 3])
+def test_unpooling_puts_values_back(n):
+    x = fl.randn(2, 3, *([6] * n)).requires_grad_()
+    pool, unpool = getattr(nn, f"MaxPool{n}d")(2, return_indices=True), getattr(nn, f"MaxUnpool{n}d")(2)
+    values, at = pool(x)
+    back = unpool(values, at)
+    assert back.shape == x.shape and fl.equal(back, fl.where(back != 0, x, 0.0)) and (back != 0).sum().item() == values.numel()
+    back.sum().backward()
+    assert fl.equal(x.grad, (back != 0).float())
+    assert unpool(values, at, output_size=[7] * n).shape == (2, 3, *([7] * n))
+    assert repr(unpool) == f"MaxUnpool{n}d(kernel_size=2, stride=2, padding=0)"
+    with pytest.raises(RuntimeError, match="one shape"):
+        unpool(values, at[:1])
+
+
+def test_adaptive_max_pooling_of_volumes():
+    x = fl.arange(64.0).view(1, 1, 4, 4, 4)
+    values, at = nn.AdaptiveMaxPool3d((1, 2, None), return_indices=True)(x)
+    assert values.flatten().tolist() == [52, 53, 54, 55, 60, 61, 62, 63] and at.flatten().tolist() == values.flatten().tolist()

@@ -1,7 +1,8 @@
 """In-place forms of Tensor for functions that the operator table gives none: name_(…) writes name(…) into self, cast to its
 dtype, and returns self. What the gradient needs of self is kept from before.
 
-Those that only change the shape (squeeze_, transpose_, …) are for tensors outside of autograd and of compiled functions.
+Those that only change the shape (squeeze_, transpose_, …) are for tensors outside of autograd and of compiled functions:
+one that requires grad is refused under no_grad() as well, where PyTorch reshapes a leaf.
 """
 
 from __future__ import annotations
@@ -45,7 +46,8 @@ def _reshaped(name):
         self.data = getattr(self, name)(*args, **kwargs)
         return self
 
-    method.__name__, method.__doc__ = name + "_", f"self takes the shape of {name}(), over the same memory. RuntimeError if it requires grad."
+    method.__name__ = name + "_"
+    method.__doc__ = f"self takes the shape of {name}(), over the same memory. RuntimeError if it requires grad, under no_grad() too."
     return method
 
 

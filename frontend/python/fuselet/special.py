@@ -1,6 +1,8 @@
 """Functions of statistics and analysis by the names of torch.special: those of the package itself, and a few more.
 
-Pointwise, differentiable, for floating tensors (integers become the default dtype) of any shape.
+Differentiable, for floating tensors of any shape. All but softmax, log_softmax and logsumexp, which take dimensions, are
+pointwise. Integers become the default dtype, except in round, which leaves them as they are, and in softmax and log_softmax,
+which refuse them unless dtype is given.
 """
 
 from __future__ import annotations
@@ -32,18 +34,31 @@ def _floating(input):
 
 
 def entr(input):
-    """-input log(input), the term of an entropy: 0 at 0, -inf below."""
+    """-input log(input), the term of an entropy: 0 at 0, where the slope is infinite; -inf below, with slope 0."""
     x = _floating(input)
-    positive = x > 0
-    safe = _F.where(positive, x, 1.0)
-    return _F.where(positive, -safe * safe.log(), _F.where(x < 0, -math.inf, x * 0))
+    outside = x <= 0
+    safe = _F.where(outside, 1.0, x)
+    # sqrt, too, is 0 and upright at 0; the sum makes 0 of -0, at which it would point down.
+    at_zero = _F.where(x == 0, x + 0.0, 1.0).sqrt()
+    return _F.where(outside, _F.where(x < 0, -math.inf, at_zero), -safe * safe.log())
+
+
+def _log1p(number):
+    return math.log1p(number) if number > -1 else -math.inf if number == -1 else math.nan
 
 
 def xlog1py(input, other):
-    """input log(1 + other), and 0 where input is 0 and other no NaN. Tensors or numbers, which broadcast."""
-    logs = _F.log1p(_floating(other)) if isinstance(other, _C.TensorBase) else math.log1p(other) if other > -1 else -math.inf if other == -1 else math.nan
-    zero = _F.logical_and(_F.eq(input, 0), _F.logical_not(_F.isnan(other)) if isinstance(other, _C.TensorBase) else other == other)
-    return _F.where(zero, 0.0, input * _F.where(zero, 0.0, logs))
+    """input log(1 + other), and 0 where input is 0 and other no NaN. Tensors or numbers, which broadcast. Slopes are 0 where
+    input is 0 and the logarithm is infinite or none."""
+    nothing = _F.eq(input, 0)
+    if not isinstance(other, _C.TensorBase):
+        log = _log1p(other)
+        if math.isfinite(log) or other != other:
+            return input * log
+        return _F.where(nothing, 0.0, _F.where(nothing, 1.0, input) * log)
+    other = _floating(other)
+    edge = _F.logical_and(nothing, _F.logical_or(other <= -1, other == math.inf))
+    return input * _F.log1p(_F.where(edge, 0.0, other))
 
 
 def ndtr(input):

@@ -23,7 +23,19 @@ def _like(value, parts):
 
 def _tracked(inputs, create_graph):
     """Tensors of the same values to differentiate by; with create_graph, ones that keep the history of the inputs."""
-    return tuple(_C.internal.alias(t) if create_graph and t.requires_grad else t.detach().requires_grad_() for t in _tuple(inputs))
+    given = []
+    for t in _tuple(inputs):
+        if create_graph and t.requires_grad:
+            given.append(_C.internal.alias(t))
+        else:
+            given.append(t.detach().requires_grad_())
+            given[-1]._is_tracked_by_a_transform = True
+    return tuple(given)
+
+
+def _is_tracked(leaf):
+    """Whether _tracked() made it: nobody outside of the transform can differentiate by it."""
+    return hasattr(leaf, "_is_tracked_by_a_transform")
 
 
 def _evaluate(name, func, inputs, create_graph):

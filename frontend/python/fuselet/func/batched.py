@@ -45,11 +45,26 @@ def _batch_size(pairs):
     return size
 
 
+def _structure(value):
+    """What two results must have in common: types, lengths and keys, with a star for each tensor."""
+    if isinstance(value, _C.TensorBase):
+        return "*"
+    if isinstance(value, dict):
+        return type(value), tuple((key, _structure(v)) for key, v in value.items())
+    if isinstance(value, (list, tuple)):
+        return type(value), tuple(map(_structure, value))
+    raise ValueError(f"vmap: the function must give tensors, in lists, tuples or dicts, got {type(value).__name__}")
+
+
 def _stacked(results, out_dims):
+    structures = [_structure(r) for r in results]
+    for i, other in enumerate(structures):
+        if other != structures[0]:
+            raise ValueError(f"vmap: the function must give tensors in one structure, got a differing structure for entry {i}")
     first, rebuild = flatten(results[0])
+    if not first:
+        raise ValueError("vmap: the function must give tensors, got none")
     columns = [flatten(r)[0] for r in results]
-    if not first or any(len(c) != len(first) for c in columns):
-        raise ValueError("vmap: the function must give tensors, as many for each entry")
     dims = [d for _, d in _dims_of(rebuild([t.unsqueeze(0) for t in first]), out_dims, "out_dims")]
     if any(d is None for d in dims):
         raise ValueError("vmap: out_dims must not be None: each entry has a result of its own")
@@ -63,8 +78,9 @@ def vmap(func, in_dims=0, out_dims=0, randomness="error", *, chunk_size=None):
     nested as the arguments. Keyword arguments have it first. out_dims: where it is in the results, which are tensors in
     tuples, lists or dicts. Nests, and composes with grad() and its like: vmap(grad(f)) has a gradient for each entry.
     randomness: 'error' refuses a func that draws random numbers with RuntimeError, 'different' draws for each entry,
-    'same' the same for all. chunk_size is understood and changes nothing. ValueError for sizes or dimensions that do not
-    fit, or an empty batch."""
+    'same' the same for all (NotImplementedError in a compiled function). Only the default generator is watched: what func
+    draws from a generator of its own differs for each entry. chunk_size is understood and changes nothing. ValueError for
+    sizes or dimensions that do not fit, an empty batch, and results that are no tensors or not of one structure."""
     if randomness not in _RANDOMNESS:
         raise RuntimeError(f"vmap: randomness must be 'error', 'different' or 'same', got {randomness!r}")
 
@@ -80,6 +96,8 @@ def vmap(func, in_dims=0, out_dims=0, randomness="error", *, chunk_size=None):
             given, named = rebuild([t if d is None else t.select(d, i) for t, d in pairs])
             results.append(func(*given, **named))
             if randomness == "error" and _C.default_generator.get_state() != before:
+                if not _C._is_inside_compiled_function():
+                    _C.default_generator.set_state(before)
                 raise RuntimeError("vmap: the function draws random numbers; say randomness='different' or 'same'")
         return _stacked(results, out_dims)
 

@@ -40,13 +40,14 @@ class _Level:
         self._grad.__exit__()
 
     def tracked(self, tensors):
-        return [_C.internal.alias(t) if self.nested and t.requires_grad else t.detach().requires_grad_() for t in tensors]
+        return list(functional._tracked(tensors, self.nested))
 
     def look_for_others(self, outputs, given):
         """Keeps the history of outputs that depend on leaves besides the given ones."""
         if not self.nested and self._recorded:
             own = set(map(id, given))
-            self.nested = any(id(leaf) not in own for leaf in _C._leaves([o for o in outputs if o.requires_grad]))
+            leaves = _C._leaves([o for o in outputs if o.requires_grad])
+            self.nested = any(id(leaf) not in own and not functional._is_tracked(leaf) for leaf in leaves)
         return self.nested
 
     def results(self, tensors):
@@ -88,9 +89,9 @@ def value_and_grad(func, argnums=0, has_aux=False):
             if not isinstance(value, _C.TensorBase) or value.numel() != 1:
                 raise RuntimeError("grad: the function must give a tensor of one element, got "
                                    f"{list(value.shape) if isinstance(value, _C.TensorBase) else type(value).__name__}")
-            level.look_for_others([value], given)
-            found = level.gradients([value], given)
             parts, rebuild_aux = flatten(aux)
+            level.look_for_others([value, *parts], given)
+            found = level.gradients([value], given)
             value, *parts = level.results([value, *parts])
             return ((value, rebuild_aux(parts)) if has_aux else value), rebuild(level.results(list(found)))
 
@@ -117,7 +118,7 @@ def grad(func, argnums=0, has_aux=False):
 
 def vjp(func, *primals, has_aux=False):
     """(func(*primals), a function from gradients of the outputs to a tuple of gradients of the primals); with has_aux also
-    aux at the end."""
+    aux at the end. The second may be differentiated as well."""
     tensors, rebuild = flatten(primals)
     level = _Level(tensors)
     with level:
@@ -125,16 +126,21 @@ def vjp(func, *primals, has_aux=False):
         result = func(*rebuild(given))
         result, aux = result if has_aux else (result, None)
         outputs, rebuild_outputs = flatten(result)
-        level.look_for_others(outputs, given)
+        parts, rebuild_aux = flatten(aux)
+        level.look_for_others([*outputs, *parts], given)
 
     def pull(*cotangents):
         seeds, _ = flatten(cotangents[0] if len(cotangents) == 1 else cotangents)
+        # Somebody may differentiate by the cotangents, though nobody does by the primals.
+        watched = _C.is_grad_enabled() and any(s.requires_grad for s in seeds)
+        nested = level.nested or getattr(_depth, "value", 0) > 0 or watched
         with level:
             seeds = functional._seeds("vjp", tuple(seeds) or None, tuple(outputs))
-            return rebuild(level.results(list(level.gradients(outputs, given, list(seeds)))))
+            found = functional._gradients(outputs, given, list(seeds), nested)
+            return rebuild(list(found) if nested else [t.detach() for t in found])
 
     value = rebuild_outputs(level.results(outputs))
-    return (value, pull, aux) if has_aux else (value, pull)
+    return (value, pull, rebuild_aux(level.results(parts))) if has_aux else (value, pull)
 
 
 def jvp(func, primals, tangents, has_aux=False):
@@ -149,12 +155,13 @@ def jvp(func, primals, tangents, has_aux=False):
         result = func(*rebuild(given))
         result, aux = result if has_aux else (result, None)
         outputs, rebuild_outputs = flatten(result)
-        level.look_for_others(outputs, given)
+        parts, rebuild_aux = flatten(aux)
+        level.look_for_others([*outputs, *parts], given)
         u = [_F.zeros_like(o).requires_grad_() for o in outputs]
         products = functional._gradients(outputs, given, u, True)
         moved = functional._gradients(products, u, directions, level.nested)
         pair = rebuild_outputs(level.results(outputs)), rebuild_outputs(level.results(list(moved)))
-    return (*pair, aux) if has_aux else pair
+        return (*pair, rebuild_aux(level.results(parts))) if has_aux else pair
 
 
 def jacrev(func, argnums=0, has_aux=False, *, chunk_size=None):
@@ -174,7 +181,8 @@ def jacrev(func, argnums=0, has_aux=False, *, chunk_size=None):
             return tuple(parts)
 
         with _Level(list(chosen) if several else [chosen]) as level:
-            blocks = functional.jacobian_blocks(outputs, chosen, level.nested, keeps_history=level.look_for_others)
+            blocks = functional.jacobian_blocks(outputs, chosen, level.nested,
+                                                keeps_history=lambda found, given: level.look_for_others([*found, *kept[1]], given))
             rebuild, aux, rebuild_aux = kept
             return (rebuild(blocks), rebuild_aux(level.results(aux))) if has_aux else rebuild(blocks)
 

@@ -20,40 +20,41 @@ _NEVER = -1e30
 
 
 def _lengths(values, n, most, what, device):
-    """int64 (N) of lengths, which are checked unless a compiled function computes them."""
+    """(int64 (N) of lengths, the same as a list where the host knows them: not those in tensors of a compiled function)."""
     if not isinstance(values, _C.TensorBase):
-        values = tensor(list(values) if not isinstance(values, int) else [values], dtype=_C.int64, device=device)
-    elif values.is_floating_point():
-        raise RuntimeError(f"ctc_loss: {what} must be integers, got {values.dtype}")
+        known = [values] if isinstance(values, int) else list(values)
+        values = tensor(known, dtype=_C.int64, device=device)
+    else:
+        if values.is_floating_point():
+            raise RuntimeError(f"ctc_loss: {what} must be integers, got {values.dtype}")
+        known = None if _C._is_inside_compiled_function() else values.reshape(-1).tolist()
     if values.numel() != n:
         raise RuntimeError(f"ctc_loss: expected {n} {what}, got shape {list(values.shape)}")
-    values = values.reshape(-1).to(device=device, dtype=_C.int64)
-    if not _C._is_inside_compiled_function():
-        given = values.tolist()
-        if any(not 0 <= v <= most for v in given):
-            raise RuntimeError(f"ctc_loss: {what} must lie in [0, {most}], got {given}")
-    return values
+    if known is not None and any(not 0 <= v <= most for v in known):
+        raise RuntimeError(f"ctc_loss: {what} must lie in [0, {most}], got {known}")
+    return values.reshape(-1).to(device=device, dtype=_C.int64), known
 
 
-def _in_rows(targets, lengths):
-    """Targets one behind the other, as rows (N, S); the host reads the lengths."""
-    if _C._is_inside_compiled_function():
-        raise NotImplementedError("ctc_loss: targets in one vector need their lengths on the host; give them as (N, S) in a compiled function")
-    given = lengths.tolist()
-    if sum(given) != targets.numel():
-        raise RuntimeError(f"ctc_loss: {targets.numel()} targets for target_lengths {given}")
-    places = (lengths.cumsum(0) - lengths).unsqueeze(1) + _F.arange(max(given, default=0), device=targets.device)
+def _in_rows(targets, lengths, known):
+    """Targets one behind the other, as rows (N, S)."""
+    if known is None:
+        raise NotImplementedError("ctc_loss: targets in one vector need their lengths on the host; in a compiled function give the lengths as "
+                                  "a sequence, or the targets as (N, S)")
+    if sum(known) != targets.numel():
+        raise RuntimeError(f"ctc_loss: {targets.numel()} targets for target_lengths {known}")
+    places = (lengths.cumsum(0) - lengths).unsqueeze(1) + _F.arange(max(known, default=0), device=targets.device)
     return targets.index_select(0, places.clamp(max=max(targets.numel() - 1, 0)).reshape(-1)).view(places.shape) if targets.numel() else (
-        _F.zeros([len(given), 0], dtype=targets.dtype, device=targets.device))
+        _F.zeros([len(known), 0], dtype=targets.dtype, device=targets.device))
 
 
 def _losses(logs, targets, input_lengths, target_lengths, blank):
     """-log of the probability of all alignments: logs (T, N, C), targets (N, S) -> (N)."""
-    times, n, _ = logs.shape
+    times, n, classes = logs.shape
     states = 2 * targets.size(1) + 1
     # Blanks before, between and behind the targets.
     inside = _F.arange(targets.size(1), device=logs.device) < target_lengths.unsqueeze(1)
-    known = _F.where(inside, targets, blank)
+    # A negative class is as wrong as one too large, where the gather would count it from the end.
+    known = _F.where(inside, _F.where(targets < 0, classes, targets), blank)
     blanks = _F.full([n, targets.size(1), 1], blank, dtype=_C.int64, device=logs.device)
     labels = _F.cat([_F.cat([blanks, known.unsqueeze(2)], 2).view(n, states - 1), _F.full([n, 1], blank, dtype=_C.int64, device=logs.device)], 1)
     emitted = logs.gather(2, labels.unsqueeze(0).expand(times, n, states)).clamp(min=_NEVER)
@@ -86,7 +87,9 @@ def ctc_loss(log_probs, targets, input_lengths, target_lengths, blank=0, reducti
     sequences. 'mean' divides each loss by its target's length (at least 1) and takes the mean over the batch; 'none' has the
     shape (N), or () for (T, C). A target for which the input is too short has the loss infinity, with zero_infinity 0, and
     the gradient 0. The gradient is that of the formula, minus the probability of each state: PyTorch's is the same behind
-    log_softmax, whose own backward makes them equal. RuntimeError where shapes, lengths, dtypes or the blank do not fit."""
+    log_softmax, whose own backward makes them equal. RuntimeError where shapes, lengths, dtypes or the blank do not fit;
+    IndexError for a target inside its length that is no class. In a compiled function lengths in tensors are not checked, and
+    targets one behind the other need target_lengths in a sequence (NotImplementedError)."""
     alone = log_probs.dim() == 2
     logs = _wide(log_probs.unsqueeze(1) if alone else log_probs)
     if logs.dim() != 3 or not log_probs.is_floating_point() or targets.is_floating_point():
@@ -95,12 +98,12 @@ def ctc_loss(log_probs, targets, input_lengths, target_lengths, blank=0, reducti
     times, n, classes = logs.shape
     if not 0 <= blank < classes or times == 0:
         raise RuntimeError(f"ctc_loss: blank {blank} must be one of {classes} classes, and there must be a time step in {list(log_probs.shape)}")
-    input_lengths = _lengths(input_lengths, n, times, "input_lengths", logs.device)
+    input_lengths, _ = _lengths(input_lengths, n, times, "input_lengths", logs.device)
     most = targets.size(1) if targets.dim() == 2 else targets.numel()
-    target_lengths = _lengths(target_lengths, n, most, "target_lengths", logs.device)
+    target_lengths, known = _lengths(target_lengths, n, most, "target_lengths", logs.device)
     targets = targets.to(_C.int64)
     if targets.dim() == 1:
-        targets = targets.unsqueeze(0) if alone else _in_rows(targets, target_lengths)
+        targets = targets.unsqueeze(0) if alone else _in_rows(targets, target_lengths, known)
     if targets.dim() != 2 or targets.size(0) != n:
         raise RuntimeError(f"ctc_loss: expected targets (N, S) or one vector for {n} samples, got shape {list(targets.shape)}")
     losses = _losses(logs, targets, input_lengths, target_lengths, blank)

@@ -43,8 +43,9 @@ def embedding_bag(input, weight, offsets=None, max_norm=None, norm_type=2, scale
                   per_sample_weights=None, include_last_offset=False, padding_idx=None):
     """(B, D): the sum, mean or elementwise maximum of the rows of weight (V, D) that each bag names; 0 for an empty bag.
 
-    input: integers (B, L); or (N), where bag i begins at offsets[i] and ends where the next one begins, or input. With
-    include_last_offset the last offset is an end alone. Rows padding_idx count for nothing, in the mean's divisor too.
+    input: integers (B, L); or (N), where bag i begins at offsets[i] and ends where the next one begins, or input. Negative
+    indices, padding_idx too, count from the end. With include_last_offset the last offset is an end alone. Rows padding_idx
+    count for nothing, in the mean's divisor too.
     per_sample_weights, of input's shape, multiply the rows of a sum. Equal maxima share the gradient. ValueError for
     arguments that do not fit, IndexError for an index out of range, NotImplementedError for max_norm, scale_grad_by_freq
     and sparse. In a compiled function offsets are not checked."""
@@ -53,7 +54,8 @@ def embedding_bag(input, weight, offsets=None, max_norm=None, norm_type=2, scale
     _check(input, weight, offsets, mode, per_sample_weights, include_last_offset)
     if padding_idx is not None and not -weight.size(0) <= padding_idx < weight.size(0):
         raise RuntimeError(f"embedding_bag: padding_idx {padding_idx} is out of range for {weight.size(0)} rows")
-    counts = None if padding_idx is None else input != padding_idx % weight.size(0)
+    # Both may count from the end. The rows may be more than the dtype of the indices can count.
+    counts = None if padding_idx is None else input.to(_C.int64) % weight.size(0) != padding_idx % weight.size(0)
     rows = _wide(_F.embedding(weight, input))
     if per_sample_weights is not None:
         rows = rows * per_sample_weights.to(rows.dtype).unsqueeze(-1)
