@@ -213,12 +213,13 @@ class Optimizer:
         return {**vars(self), "_step_hooks": {"before": {}, "after": {}}}
 
     def load_state_dict(self, state_dict):
-        """Takes over a state, PyTorch's too; every state tensor keeps its own dtype and goes to its parameter's device. Nothing changes unless all of it fits."""
+        """Takes over a state, PyTorch's too; every state tensor keeps its own dtype and goes to its parameter's device. Nothing
+        changes unless all of it fits."""
         groups, saved = self.param_groups, state_dict["param_groups"]
         if [len(g["params"]) for g in groups] != [len(g["params"]) for g in saved]:
             raise ValueError(f"{type(self).__name__}.load_state_dict: the groups have other numbers of parameters")
         for group, given in zip(groups, saved):
-            self.check_options({**group, **given})
+            self.check_options({**group, **given, "params": group["params"]})
         order = {i: p for g, s in zip(groups, saved) for i, p in zip(s["params"], g["params"])}
         state, cells = collections.defaultdict(dict), {}
         for i, entries in state_dict["state"].items():
