@@ -126,3 +126,45 @@ def test_wrong_use():
         optim.LBFGS([{"params": [p]}, {"params": [nn.Parameter(fl.ones(1))]}])
     with pytest.raises(TypeError, match="closure"):
         optim.LBFGS([p]).step()
+
+
+class Interrupted:
+    """The closure of rosenbrock at p, which raises in one of its calls, after its gradient has been written."""
+
+    def __init__(self, p, opt, at=None):
+        self.p, self.opt, self.at, self.calls = p, opt, at, 0
+
+    def __call__(self):
+        self.calls += 1
+        self.opt.zero_grad()
+        loss = rosenbrock(self.p)
+        loss.backward()
+        if self.calls == self.at:
+            raise KeyboardInterrupt
+        return loss
+
+
+@pytest.mark.parametrize("search", [None, "strong_wolfe"])
+@pytest.mark.parametrize("at", [1, 2, 3, 4, 6])
+def test_an_error_in_the_closure_leaves_the_last_finished_iteration(search, at):
+    """The step that raises has done as much as one that was told to do so many iterations; both go on equally, to the minimum."""
+    def made():
+        p = nn.Parameter(fl.tensor([-1.2, 1.0], dtype=fl.float64))
+        return p, optim.LBFGS([p], lr=1.0 if search else 0.02, max_iter=8, max_eval=99, line_search_fn=search)
+
+    p, opt = made()
+    with pytest.raises(KeyboardInterrupt):
+        opt.step(Interrupted(p, opt, at))
+    done = opt.state[p].get("n_iter", 0)
+    assert done < 8 and (search is not None or done == max(0, at - 2))
+    q, other = made()
+    if done:
+        other.param_groups[0]["max_iter"] = done
+        other.step(Interrupted(q, other))
+        other.param_groups[0]["max_iter"] = 8
+    assert p.tolist() == q.tolist()
+    for _ in range(12 if search else 3):
+        assert opt.step(Interrupted(p, opt)).item() == other.step(Interrupted(q, other)).item()
+    assert p.tolist() == q.tolist()
+    if search:
+        np.testing.assert_allclose(p.tolist(), [1, 1], atol=1e-4)

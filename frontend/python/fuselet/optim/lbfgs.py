@@ -23,8 +23,9 @@ class LBFGS(Optimizer):
 
     It ends early where max |g| <= tolerance_grad, where p or the loss moves by less than tolerance_change, or after max_eval
     (5 / 4 max_iter) evaluations. All parameters are one vector: there is one group, which a parameter without gradient
-    takes part in with 0. The host reads the loss, so that a step is not part of a compiled function (the closure may call
-    one). ValueError for more groups or another line_search_fn."""
+    takes part in with 0. An error in the closure leaves the parameters and the state of the last finished iteration. The
+    host reads the loss, so that a step is not part of a compiled function (the closure may call one). ValueError for more
+    groups or another line_search_fn."""
 
     def __init__(self, params, lr=1.0, max_iter=20, max_eval=None, tolerance_grad=1e-7, tolerance_change=1e-9, history_size=100,
                  line_search_fn=None):
@@ -78,28 +79,48 @@ class LBFGS(Optimizer):
         if gradient.abs().max().item() <= group["tolerance_grad"]:
             return
         for iteration in range(group["max_iter"]):
-            first = state.get("n_iter", 0) == 0
-            state["n_iter"] = state.get("n_iter", 0) + 1
-            d = self._direction(state, gradient, group["history_size"], first)
-            t = group["lr"] * (min(1.0, 1.0 / gradient.abs().sum().item()) if first else 1.0)
-            slope = (gradient * d).sum().item()
-            state["d"], state["prev_flat_grad"] = d, gradient
-            if slope > -group["tolerance_change"]:
-                state["t"] = 0.0
-                return
-            before = Point(0.0, loss, slope, gradient)
             is_last = iteration + 1 == group["max_iter"]
-            now, count = self._moved(evaluate, before, d, t, group, is_last)
-            state["t"], loss, gradient = now.t, now.loss, now.gradient
+            before, kept = loss, dict(state)
+            try:
+                now, count = self._iteration(evaluate, state, loss, gradient, group, is_last)
+            except BaseException:
+                state.clear()
+                state.update(kept)
+                raise
+            if now is None:
+                return
+            loss, gradient = now.loss, now.gradient
             evaluations, state["func_evals"] = evaluations + count, state["func_evals"] + count
             if (is_last or evaluations >= group["max_eval"] or gradient.abs().max().item() <= group["tolerance_grad"]
-                    or d.abs().max().item() * now.t <= group["tolerance_change"] or abs(loss - before.loss) < group["tolerance_change"]):
+                    or state["d"].abs().max().item() * now.t <= group["tolerance_change"]
+                    or abs(loss - before) < group["tolerance_change"]):
                 return
 
-    def _moved(self, evaluate, before, d, t, group, is_last):
-        """(the Point that the parameters have gone to, evaluations)."""
-        places = [p.detach().clone() for p in group["params"]]
+    def _iteration(self, evaluate, state, loss, gradient, group, is_last):
+        """As _moved(); (None, 0) where the loss does not fall along the direction."""
+        first = state.get("n_iter", 0) == 0
+        state["n_iter"] = state.get("n_iter", 0) + 1
+        d = self._direction(state, gradient, group["history_size"], first)
+        t = group["lr"] * (min(1.0, 1.0 / gradient.abs().sum().item()) if first else 1.0)
+        slope = (gradient * d).sum().item()
+        state["d"], state["prev_flat_grad"], state["t"] = d, gradient, 0.0
+        if slope > -group["tolerance_change"]:
+            return None, 0
+        now, count = self._moved(evaluate, Point(0.0, loss, slope, gradient), d, t, group, is_last)
+        state["t"] = now.t
+        return now, count
 
+    def _moved(self, evaluate, before, d, t, group, is_last):
+        """(the Point that the parameters have gone to, evaluations). After an error they are where they were."""
+        places = [p.detach().clone() for p in group["params"]]
+        try:
+            return self._search(evaluate, before, places, d, t, group, is_last)
+        except BaseException:
+            for p, place in zip(group["params"], places):
+                p.copy_(place)
+            raise
+
+    def _search(self, evaluate, before, places, d, t, group, is_last):
         def at(t):
             self._move(places, t, d)
             loss = float(evaluate())
