@@ -29,8 +29,6 @@ class LBFGS(Optimizer):
 
     def __init__(self, params, lr=1.0, max_iter=20, max_eval=None, tolerance_grad=1e-7, tolerance_change=1e-9, history_size=100,
                  line_search_fn=None):
-        if line_search_fn not in (None, "strong_wolfe"):
-            raise ValueError(f"LBFGS: line_search_fn must be None or 'strong_wolfe', got {line_search_fn!r}")
         super().__init__(params, dict(lr=lr, max_iter=max_iter, max_eval=max_iter * 5 // 4 if max_eval is None else max_eval,
                                       tolerance_grad=tolerance_grad, tolerance_change=tolerance_change, history_size=history_size,
                                       line_search_fn=line_search_fn))
@@ -40,8 +38,43 @@ class LBFGS(Optimizer):
             raise ValueError("LBFGS: there is one parameter group")
         super().add_param_group(param_group)
 
+    def check_options(self, options):
+        super().check_options(options)
+        if options["line_search_fn"] not in (None, "strong_wolfe"):
+            raise ValueError(f"LBFGS: line_search_fn must be None or 'strong_wolfe', got {options['line_search_fn']!r}")
+        if not isinstance(options["history_size"], int) or options["history_size"] < 1:
+            raise ValueError(f"LBFGS: history_size must be an int of at least 1, got {options['history_size']}")
+
+    # ---- saving
     def shape_of_state(self, p, name):
         return (sum(q.numel() for q in self.param_groups[0]["params"]),)
+
+    def load_state_dict(self, state_dict):
+        """As Optimizer.load_state_dict(). ValueError for a state that lacks what the next iteration needs."""
+        state = {i: self._own_names(entries) for i, entries in state_dict["state"].items()}
+        super().load_state_dict({**state_dict, "state": state})
+
+    def _own_names(self, entries):
+        """The entries of a state; of one of PyTorch the pairs (old_stps, old_dirs, ro) and their scale H_diag by our names."""
+        refused, is_of_pytorch = "LBFGS.load_state_dict: the state", "old_dirs" in entries
+        wanted = ("d", "t", "prev_flat_grad", *(("old_stps", "old_dirs", "ro", "H_diag") if is_of_pytorch else ("pairs", "scale")))
+        missing = [name for name in wanted if name not in entries]
+        if missing and (is_of_pytorch or entries.get("n_iter", 0) > 0):
+            raise ValueError(f"{refused} has no {', '.join(map(repr, missing))}")
+        entries = dict(entries)
+        if is_of_pytorch:
+            steps, changes, inverses = (entries.pop(name) for name in ("old_stps", "old_dirs", "ro"))
+            if not len(steps) == len(changes) == len(inverses):
+                raise ValueError(f"{refused} has {len(steps)} old_stps, {len(changes)} old_dirs and {len(inverses)} ro")
+            entries.update(pairs=tuple((s, y, float(r)) for s, y, r in zip(steps, changes, inverses)), t=float(entries["t"]),
+                           scale=float(entries.pop("H_diag")))
+            for name in ("al", "prev_loss"):  # which nothing reads
+                entries.pop(name, None)
+        size = self.shape_of_state(None, "pairs")
+        for s, y, _ in entries.get("pairs", ()):
+            if not tuple(s.shape) == tuple(y.shape) == size:
+                raise ValueError(f"{refused} has pairs of shapes {list(s.shape)} and {list(y.shape)}, the parameters together {list(size)}")
+        return entries
 
     # ---- all parameters as one vector
     def _gradient(self):
