@@ -407,3 +407,11 @@ def test_every_optimizer_goes_on_from_its_own_state(name):
     train(params, opt, grads[3:])
     train(others, other, grads[3:])
     assert [p.tolist() for p in params] == [p.tolist() for p in others] and params[0].tolist() != fl.ones(*shape).tolist()
+
+
+def test_a_share_beyond_its_range_is_refused():
+    p = nn.Parameter(fl.ones(1))
+    for make, name in ((lambda v: optim.RMSprop([p], alpha=v), "alpha"), (lambda v: optim.Adadelta([p], rho=v), "rho")):
+        for value in (-0.5, 1.5, math.nan):
+            with pytest.raises(ValueError, match=rf"{name} must lie in \[0, 1\], got {value}"):
+                make(value)
