@@ -415,3 +415,31 @@ def test_a_share_beyond_its_range_is_refused():
         for value in (-0.5, 1.5, math.nan):
             with pytest.raises(ValueError, match=rf"{name} must lie in \[0, 1\], got {value}"):
                 make(value)
+
+
+def test_statistics_leave_the_mode_of_every_module():
+    """A frozen batch norm inside a model that trains: its statistics are taken anew, as the others', but it stays in eval."""
+    model = nn.Sequential(nn.Sequential(nn.BatchNorm1d(1), nn.Dropout(0.0)), nn.BatchNorm1d(1, track_running_stats=False)).train()
+    model[0].eval()
+    optim.swa_utils.update_bn([fl.tensor([[1.0], [3.0]])], model)
+    assert [m.training for m in model.modules()] == [True, False, False, False, True]
+    assert model[0][0].running_mean.item() == pytest.approx(2)
+
+
+@pytest.mark.parametrize("at", ["the loader", "the model"])
+def test_statistics_after_an_error_are_those_of_before(at):
+    model = nn.Sequential(nn.BatchNorm1d(1), nn.BatchNorm1d(1, momentum=0.3), nn.Linear(1, 1)).train()
+    model[1].eval()
+    model(fl.tensor([[1.0], [3.0]]))
+    places, before = list(model.buffers()), [b.tolist() for b in model.buffers()]
+
+    def batches():
+        yield fl.tensor([[1.0], [30.0]])
+        if at == "the loader":
+            raise KeyboardInterrupt
+        yield fl.ones(1, 2, 3, 4)
+
+    with pytest.raises((KeyboardInterrupt, ValueError)):
+        optim.swa_utils.update_bn(batches(), model)
+    assert [b.tolist() for b in model.buffers()] == before and all(a is b for a, b in zip(places, model.buffers()))
+    assert [m.training for m in model.modules()] == [True, True, False, True] and (model[0].momentum, model[1].momentum) == (0.1, 0.3)

@@ -148,8 +148,9 @@ def test_wrong_use_of_schedules():
             make()
     with pytest.raises(ValueError, match="empty"):
         S.ChainedScheduler([])
-    with pytest.raises(TypeError, match="expected an Optimizer"):
-        S.StepLR([nn.Parameter(fl.zeros(1))], 1)
+    for make in (lambda o: S.StepLR(o, 1),):
+        with pytest.raises(TypeError, match="expected an Optimizer"):
+            make([nn.Parameter(fl.zeros(1))])
 
 
 def test_a_group_that_is_added_falls_on_plateaus_too():
@@ -168,3 +169,18 @@ def test_the_rate_for_averages(strategy, way):
     assert rates(lambda o: optim.swa_utils.SWALR(o, [0.2], anneal_epochs=0, anneal_strategy=strategy), 3) == pytest.approx([0.2] * 3)
     with pytest.raises(ValueError, match="anneal_strategy"):
         rates(lambda o: optim.swa_utils.SWALR(o, 0.2, anneal_strategy="no"), 1)
+
+
+@pytest.mark.parametrize("make", [
+    lambda o, **k: optim.swa_utils.SWALR(o, 0.2, **k), lambda o, **k: S.CyclicLR(o, 0.1, 0.2, **k),
+    lambda o, **k: S.OneCycleLR(o, 0.5, total_steps=9, **k), lambda o, **k: S.StepLR(o, 3, **k)])
+def test_a_schedule_that_is_refused_leaves_the_groups(make):
+    opt = optim.SGD([{"params": [nn.Parameter(fl.zeros(1))], "initial_lr": 2.0}, {"params": [nn.Parameter(fl.zeros(1))]}], lr=1.0, momentum=0.5)
+    before = [dict(g) for g in opt.param_groups]
+    with pytest.raises(KeyError, match="last_epoch is 3, but group 1 has no initial_lr"):
+        make(opt, last_epoch=3)
+    with pytest.raises(ValueError, match="3 values for the 2 groups"):
+        optim.swa_utils.SWALR(opt, [0.1, 0.2, 0.3])
+    assert [dict(g) for g in opt.param_groups] == before
+    with pytest.raises(TypeError, match="expected an Optimizer, got list"):
+        make([nn.Parameter(fl.zeros(1))])
