@@ -148,7 +148,7 @@ def test_wrong_use_of_schedules():
             make()
     with pytest.raises(ValueError, match="empty"):
         S.ChainedScheduler([])
-    for make in (lambda o: S.StepLR(o, 1),):
+    for make in (lambda o: S.StepLR(o, 1), S.ReduceLROnPlateau):
         with pytest.raises(TypeError, match="expected an Optimizer"):
             make([nn.Parameter(fl.zeros(1))])
 
@@ -184,3 +184,21 @@ def test_a_schedule_that_is_refused_leaves_the_groups(make):
     assert [dict(g) for g in opt.param_groups] == before
     with pytest.raises(TypeError, match="expected an Optimizer, got list"):
         make([nn.Parameter(fl.zeros(1))])
+
+
+@pytest.mark.parametrize("metrics", [2.0, 0.5])
+def test_a_plateau_whose_least_rates_do_not_fit_the_groups_changes_nothing(metrics):
+    opt = optim.SGD([nn.Parameter(fl.zeros(1))], lr=1.0)
+    schedule = S.ReduceLROnPlateau(opt, factor=0.5, patience=5, min_lr=[0.25])
+    schedule.step(1.0)
+    opt.add_param_group({"params": [nn.Parameter(fl.zeros(1))]})
+    before = dict(vars(schedule))
+    with pytest.raises(ValueError, match="1 values for the 2 groups"):
+        schedule.step(metrics)
+    assert vars(schedule) == before and schedule.best == 1.0
+    schedule.min_lrs = [0.25, 0.5]
+    with pytest.raises(ValueError, match="convert"):
+        schedule.step("no number")
+    assert vars(schedule) == {**before, "min_lrs": [0.25, 0.5]}
+    schedule.step(metrics)
+    assert schedule.last_epoch == 2
