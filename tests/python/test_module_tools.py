@@ -326,3 +326,10 @@ def test_a_norm_beyond_16_bits_is_finite(order, strict):
     assert nn.utils.get_total_norm([p.grad], order, error_if_nonfinite=strict).item() == pytest.approx(norm)
     assert nn.utils.clip_grad_norm_([p], 1.0, norm_type=order, error_if_nonfinite=strict).item() == pytest.approx(norm)
     assert p.grad.tolist() == pytest.approx([4.0 ** (-1 / order)] * 4, rel=2e-3)
+
+
+@pytest.mark.parametrize("package", [nn, fl.optim])
+def test_a_star_import_brings_every_class(package):
+    classes = [name for name, value in vars(package).items() if isinstance(value, type) and not name.startswith("_")]
+    assert set(classes) <= set(package.__all__) and len(set(package.__all__)) == len(package.__all__)
+    assert all(hasattr(package, name) for name in package.__all__)
