@@ -177,3 +177,15 @@ def test_copies_that_need_kernels():
     assert x.to("cpu", fl.int32)[0, 0].tolist() == [14] * 4
     with pytest.raises(IndexError):
         x[fl.tensor([5])]
+
+
+@device_test
+@pytest.mark.parametrize("there,back", [("cuda", "cpu"), ("cpu", "cuda")])
+def test_pairs_of_lbfgs_go_to_the_device_of_their_parameter(there, back):
+    pair = tuple(fl.tensor(values, device=there) for values in ([1.0, 2.0], [3.0, 4.0]))
+    state = {"func_evals": 2, "n_iter": 2, "d": pair[0], "t": 0.5, "pairs": ((*pair, 0.25),), "scale": 1.0, "prev_flat_grad": pair[1]}
+    p = nn.Parameter(fl.zeros(2, device=back))
+    opt = optim.LBFGS([p])
+    opt.load_state_dict({"state": {0: state}, "param_groups": opt.state_dict()["param_groups"]})
+    (s, y, inverse), = opt.state[p]["pairs"]
+    assert {t.device.type for t in (s, y, opt.state[p]["d"])} == {back} and (s.tolist(), y.tolist(), inverse) == ([1, 2], [3, 4], 0.25)

@@ -1,10 +1,12 @@
 """Worker processes of the loader, the order of their batches, and their end."""
 
 import collections
+import collections.abc
 import functools
 import multiprocessing
 import os
 import time
+import types
 
 import numpy as np
 import pytest
@@ -13,6 +15,7 @@ import fuselet as fl
 from fuselet.utils.data import (BatchSampler, ChainDataset, ConcatDataset, DataLoader, Dataset, DistributedSampler,
                                 IterableDataset, RandomSampler, StackDataset, Subset, SubsetRandomSampler, TensorDataset,
                                 WeightedRandomSampler, default_collate, default_convert, get_worker_info, random_split)
+from fuselet.utils.data.collate import pinned
 
 
 class Numbers(Dataset):
@@ -283,6 +286,61 @@ def test_batches_keep_the_kinds_of_mappings_and_of_text():
     assert type(batch) is collections.defaultdict and batch["a"].tolist() == [1, 1] and batch["missing"] == 0
     assert type(default_convert(counts)) is collections.defaultdict and counts == {"a": 1}
     assert default_collate([(1, "x"), (2, "y")])[1] == ("x", "y")
+
+
+class Wrapped(collections.abc.MutableMapping):
+    """A mapping over a dict of its own, which copy.copy() does not copy."""
+
+    def __init__(self, entries=()):
+        self.inner = dict(entries)
+
+    def __getitem__(self, key):
+        return self.inner[key]
+
+    def __setitem__(self, key, value):
+        self.inner[key] = value
+
+    def __delitem__(self, key):
+        del self.inner[key]
+
+    def __iter__(self):
+        return iter(self.inner)
+
+    def __len__(self):
+        return len(self.inner)
+
+
+class MadeOfPairs(Wrapped):
+    def __init__(self, keys, values):
+        super().__init__(zip(keys, values))
+
+
+class Named(Wrapped):
+    """Whose constructor takes a dict, but for something else."""
+
+    def __init__(self, name):
+        super().__init__()
+        self.name = name
+
+
+class Labelled(dict):
+    label = None
+
+
+@pytest.mark.parametrize("way", [default_convert, pinned, lambda item: default_collate([item, item])], ids=["convert", "pinned", "collate"])
+def test_batches_leave_the_items(way):
+    named = Named("n")
+    named["a"] = 1
+    labelled = Labelled(a=1)
+    labelled.label = "l"
+    for item, kind in ((Wrapped({"a": 1}), Wrapped), (MadeOfPairs(["a"], [1]), dict), (named, dict), (labelled, Labelled),
+                       (collections.UserDict(a=1), collections.UserDict), (collections.OrderedDict(a=1), collections.OrderedDict),
+                       (collections.defaultdict(int, a=1), collections.defaultdict), (types.MappingProxyType({"a": 1}), types.MappingProxyType)):
+        batch = way(item)
+        assert type(batch) is kind and list(batch) == ["a"] and batch is not item, kind
+        assert type(item["a"]) is int and item["a"] == 1, kind
+        if kind is Labelled:
+            assert batch.label == "l"
 
 
 @pytest.mark.parametrize("error,make", [

@@ -272,3 +272,64 @@ def test_clipping_by_a_norm_of_any_order(order):
     norm = 4.0 if order == math.inf else (3.0 ** order + 4.0 ** order) ** (1 / order)
     assert nn.utils.clip_grad_norm_([p, q], 2.0, norm_type=order).item() == pytest.approx(norm)
     assert p.grad.tolist() == pytest.approx([3 * 2 / norm, 0]) and q.grad.tolist() == pytest.approx([-4 * 2 / norm])
+
+
+@pytest.mark.parametrize("order", [0.5, 3, 1, 2, math.inf])
+@pytest.mark.parametrize("bad", [math.inf, -math.inf, math.nan, 3e38])
+def test_gradients_whose_norm_is_not_finite_stay_if_that_is_an_error(order, bad):
+    """Two times 3e38 is beyond float32 in every norm but the largest element's."""
+    def made():
+        p, q = nn.Parameter(fl.ones(2)), nn.Parameter(fl.ones(1))
+        p.grad, q.grad = fl.tensor([bad, 1.0]), fl.tensor([bad])
+        return p, q
+
+    p, q = made()
+    if bad == 3e38 and order == math.inf:
+        assert nn.utils.clip_grad_norm_([p, q], 1.0, norm_type=order, error_if_nonfinite=True).item() == pytest.approx(3e38)
+        assert p.grad.tolist() == pytest.approx([1, 0]) and q.grad.tolist() == pytest.approx([1])
+        return
+    for clip in (lambda: nn.utils.clip_grad_norm_([p, q], 1.0, norm_type=order, error_if_nonfinite=True),
+                 lambda: nn.utils.get_total_norm([p.grad, q.grad], order, error_if_nonfinite=True)):
+        with pytest.raises(RuntimeError, match="the total norm is (inf|nan)"):
+            clip()
+        np.testing.assert_array_equal(p.grad.numpy(), np.float32([bad, 1]))
+        np.testing.assert_array_equal(q.grad.numpy(), np.float32([bad]))
+    assert not math.isfinite(nn.utils.clip_grad_norm_(made(), 1.0, norm_type=order).item())
+
+
+@pytest.mark.parametrize("order", [0.5, 3, 1, 2, math.inf])
+@pytest.mark.parametrize("strict", [False, True])
+def test_clipping_gradients_of_two_dtypes(order, strict):
+    p, q = nn.Parameter(fl.ones(2)), nn.Parameter(fl.ones(1, dtype=fl.float64))
+    p.grad, q.grad = fl.tensor([3.0, 0.0]), fl.tensor([-4.0], dtype=fl.float64)
+    norm = 4.0 if order == math.inf else (3.0 ** order + 4.0 ** order) ** (1 / order)
+    assert nn.utils.get_total_norm([p.grad, q.grad], order).item() == pytest.approx(norm)
+    assert nn.utils.clip_grad_norm_([p, q], 2.0, norm_type=order, error_if_nonfinite=strict).item() == pytest.approx(norm)
+    assert p.grad.tolist() == pytest.approx([3 * 2 / norm, 0]) and q.grad.tolist() == pytest.approx([-4 * 2 / norm])
+
+
+@pytest.mark.parametrize("order", [0.5, 3, 1, 2, math.inf])
+def test_a_negative_norm_is_refused(order):
+    p = nn.Parameter(fl.ones(2))
+    p.grad = fl.tensor([3.0, 4.0])
+    with pytest.raises(RuntimeError, match="max_norm.*-1"):
+        nn.utils.clip_grad_norm_([p], -1.0, norm_type=order)
+    assert p.grad.tolist() == [3, 4]
+
+
+@pytest.mark.parametrize("order", [3, 1, 2, math.inf])
+@pytest.mark.parametrize("strict", [False, True])
+def test_a_norm_beyond_16_bits_is_finite(order, strict):
+    p = nn.Parameter(fl.ones(4, dtype=fl.float16))
+    p.grad = fl.full((4,), 6e4, dtype=fl.float16)
+    norm = 6e4 * 4.0 ** (1 / order)
+    assert nn.utils.get_total_norm([p.grad], order, error_if_nonfinite=strict).item() == pytest.approx(norm)
+    assert nn.utils.clip_grad_norm_([p], 1.0, norm_type=order, error_if_nonfinite=strict).item() == pytest.approx(norm)
+    assert p.grad.tolist() == pytest.approx([4.0 ** (-1 / order)] * 4, rel=2e-3)
+
+
+@pytest.mark.parametrize("package", [nn, fl.optim])
+def test_a_star_import_brings_every_class(package):
+    classes = [name for name, value in vars(package).items() if isinstance(value, type) and not name.startswith("_")]
+    assert set(classes) <= set(package.__all__) and len(set(package.__all__)) == len(package.__all__)
+    assert all(hasattr(package, name) for name in package.__all__)

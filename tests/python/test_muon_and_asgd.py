@@ -50,16 +50,17 @@ def test_steps_of_muon(options):
         np.testing.assert_allclose(q.detach().cpu().numpy(), p, rtol=1e-8)
 
 
-def test_steps_of_asgd():
+@pytest.mark.parametrize("alpha", [0.5, 2.0, -1.0])
+def test_steps_of_asgd(alpha):
     draws = np.random.default_rng(2)
     p, average = draws.standard_normal(4), 0.0
     q = nn.Parameter(fl.tensor(p))
-    opt = optim.ASGD([q], lr=0.2, lambd=0.1, alpha=0.5, t0=2, weight_decay=0.3)
+    opt = optim.ASGD([q], lr=0.2, lambd=0.1, alpha=alpha, t0=2, weight_decay=0.3)
     for t in range(1, 7):
         g = draws.standard_normal(4)
         q.grad = fl.tensor(g)
         opt.step()
-        e = 0.2 / (1 + 0.1 * 0.2 * (t - 1)) ** 0.5
+        e = 0.2 / (1 + 0.1 * 0.2 * (t - 1)) ** alpha
         p = p * (1 - 0.1 * e) - e * (g + 0.3 * p)
         average = average + (p - average) / max(1, t - 1 - 2)
     np.testing.assert_allclose(q.detach().cpu().numpy(), p, rtol=1e-10)

@@ -166,3 +166,22 @@ def test_closure():
         return loss
 
     assert opt.step(closure).item() == 4 and p.tolist() == pytest.approx([1.6])
+
+
+def test_a_state_in_containers_is_copied():
+    """An optimizer of the user's own may keep tensors in tuples, lists and dicts."""
+    class Keeping(optim.Optimizer):
+        def step(self, closure=None):
+            (p,) = self.param_groups[0]["params"]
+            self.state[p]["history"] = ([p.detach().clone(), {"norm": p.detach().norm()}], 3)
+
+    p = nn.Parameter(fl.tensor([3.0, 4.0]))
+    opt, other = Keeping([p], {}), Keeping([p], {})
+    opt.step()
+    other.load_state_dict(opt.state_dict())
+    place, inner = opt.state[p]["history"][0]
+    place.zero_()
+    inner["norm"].zero_()
+    inner["more"] = 1
+    (place, inner), number = other.state[p]["history"]
+    assert place.tolist() == [3, 4] and inner["norm"].item() == 5 and list(inner) == ["norm"] and number == 3

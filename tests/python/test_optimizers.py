@@ -376,3 +376,70 @@ def test_statistics_for_an_averaged_model():
     assert model[0].running_mean.item() == pytest.approx((2 + 4) / 2) and model[0].running_var.item() == pytest.approx((2 + 12) / 2)
     assert model[0].num_batches_tracked.item() == 2 and model[1].running_mean.item() == pytest.approx(0, abs=1e-6)
     assert not model.training and (model[0].momentum, model[1].momentum) == (0.1, 0.3)
+
+
+# Every optimizer, and the shape of its parameters: Muon takes matrices alone.
+ALL = {name: (getattr(optim, name), (3, 2)) for name in optim.__all__
+       if isinstance(getattr(optim, name), type) and name not in ("Optimizer", "LBFGS")}
+
+
+@pytest.mark.parametrize("name", ALL)
+def test_every_optimizer_goes_on_from_its_own_state(name):
+    """Two groups with rates of their own, saved after three steps; LBFGS, which needs a closure, has a test of its own."""
+    cls, shape = ALL[name]
+    draws = np.random.default_rng(3)
+    grads = draws.standard_normal((6, 2, *shape)).tolist()
+
+    def made(values):
+        params = [nn.Parameter(v.detach().clone()) for v in values]
+        return params, cls([{"params": params[:1]}, {"params": params[1:], "lr": 0.03}], lr=0.01)
+
+    def train(params, opt, some):
+        for step in some:
+            for p, g in zip(params, step):
+                p.grad = fl.tensor(g)
+            opt.step()
+
+    params, opt = made([fl.ones(*shape), fl.tensor(draws.standard_normal(shape), dtype=fl.float32)])
+    train(params, opt, grads[:3])
+    others, other = made(params)
+    other.load_state_dict(opt.state_dict())
+    train(params, opt, grads[3:])
+    train(others, other, grads[3:])
+    assert [p.tolist() for p in params] == [p.tolist() for p in others] and params[0].tolist() != fl.ones(*shape).tolist()
+
+
+def test_a_share_beyond_its_range_is_refused():
+    p = nn.Parameter(fl.ones(1))
+    for make, name in ((lambda v: optim.RMSprop([p], alpha=v), "alpha"), (lambda v: optim.Adadelta([p], rho=v), "rho")):
+        for value in (-0.5, 1.5, math.nan):
+            with pytest.raises(ValueError, match=rf"{name} must lie in \[0, 1\], got {value}"):
+                make(value)
+
+
+def test_statistics_leave_the_mode_of_every_module():
+    """A frozen batch norm inside a model that trains: its statistics are taken anew, as the others', but it stays in eval."""
+    model = nn.Sequential(nn.Sequential(nn.BatchNorm1d(1), nn.Dropout(0.0)), nn.BatchNorm1d(1, track_running_stats=False)).train()
+    model[0].eval()
+    optim.swa_utils.update_bn([fl.tensor([[1.0], [3.0]])], model)
+    assert [m.training for m in model.modules()] == [True, False, False, False, True]
+    assert model[0][0].running_mean.item() == pytest.approx(2)
+
+
+@pytest.mark.parametrize("at", ["the loader", "the model"])
+def test_statistics_after_an_error_are_those_of_before(at):
+    model = nn.Sequential(nn.BatchNorm1d(1), nn.BatchNorm1d(1, momentum=0.3), nn.Linear(1, 1)).train()
+    model[1].eval()
+    model(fl.tensor([[1.0], [3.0]]))
+    places, before = list(model.buffers()), [b.tolist() for b in model.buffers()]
+
+    def batches():
+        yield fl.tensor([[1.0], [30.0]])
+        if at == "the loader":
+            raise KeyboardInterrupt
+        yield fl.ones(1, 2, 3, 4)
+
+    with pytest.raises((KeyboardInterrupt, ValueError)):
+        optim.swa_utils.update_bn(batches(), model)
+    assert [b.tolist() for b in model.buffers()] == before and all(a is b for a, b in zip(places, model.buffers()))
+    assert [m.training for m in model.modules()] == [True, True, False, True] and (model[0].momentum, model[1].momentum) == (0.1, 0.3)

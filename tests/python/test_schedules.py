@@ -148,8 +148,9 @@ def test_wrong_use_of_schedules():
             make()
     with pytest.raises(ValueError, match="empty"):
         S.ChainedScheduler([])
-    with pytest.raises(TypeError, match="expected an Optimizer"):
-        S.StepLR([nn.Parameter(fl.zeros(1))], 1)
+    for make in (lambda o: S.StepLR(o, 1), S.ReduceLROnPlateau):
+        with pytest.raises(TypeError, match="expected an Optimizer"):
+            make([nn.Parameter(fl.zeros(1))])
 
 
 def test_a_group_that_is_added_falls_on_plateaus_too():
@@ -168,3 +169,36 @@ def test_the_rate_for_averages(strategy, way):
     assert rates(lambda o: optim.swa_utils.SWALR(o, [0.2], anneal_epochs=0, anneal_strategy=strategy), 3) == pytest.approx([0.2] * 3)
     with pytest.raises(ValueError, match="anneal_strategy"):
         rates(lambda o: optim.swa_utils.SWALR(o, 0.2, anneal_strategy="no"), 1)
+
+
+@pytest.mark.parametrize("make", [
+    lambda o, **k: optim.swa_utils.SWALR(o, 0.2, **k), lambda o, **k: S.CyclicLR(o, 0.1, 0.2, **k),
+    lambda o, **k: S.OneCycleLR(o, 0.5, total_steps=9, **k), lambda o, **k: S.StepLR(o, 3, **k)])
+def test_a_schedule_that_is_refused_leaves_the_groups(make):
+    opt = optim.SGD([{"params": [nn.Parameter(fl.zeros(1))], "initial_lr": 2.0}, {"params": [nn.Parameter(fl.zeros(1))]}], lr=1.0, momentum=0.5)
+    before = [dict(g) for g in opt.param_groups]
+    with pytest.raises(KeyError, match="last_epoch is 3, but group 1 has no initial_lr"):
+        make(opt, last_epoch=3)
+    with pytest.raises(ValueError, match="3 values for the 2 groups"):
+        optim.swa_utils.SWALR(opt, [0.1, 0.2, 0.3])
+    assert [dict(g) for g in opt.param_groups] == before
+    with pytest.raises(TypeError, match="expected an Optimizer, got list"):
+        make([nn.Parameter(fl.zeros(1))])
+
+
+@pytest.mark.parametrize("metrics", [2.0, 0.5])
+def test_a_plateau_whose_least_rates_do_not_fit_the_groups_changes_nothing(metrics):
+    opt = optim.SGD([nn.Parameter(fl.zeros(1))], lr=1.0)
+    schedule = S.ReduceLROnPlateau(opt, factor=0.5, patience=5, min_lr=[0.25])
+    schedule.step(1.0)
+    opt.add_param_group({"params": [nn.Parameter(fl.zeros(1))]})
+    before = dict(vars(schedule))
+    with pytest.raises(ValueError, match="1 values for the 2 groups"):
+        schedule.step(metrics)
+    assert vars(schedule) == before and schedule.best == 1.0
+    schedule.min_lrs = [0.25, 0.5]
+    with pytest.raises(ValueError, match="convert"):
+        schedule.step("no number")
+    assert vars(schedule) == {**before, "min_lrs": [0.25, 0.5]}
+    schedule.step(metrics)
+    assert schedule.last_epoch == 2

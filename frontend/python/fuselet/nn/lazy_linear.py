@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from .. import _C
+from ..grad_mode import no_grad
+from ..making import empty
+from . import functional as F
 from .layers import Linear
 from .parameter import Parameter
-from ..making import empty
 
 
 class LazyLinear(Linear):
@@ -19,7 +21,6 @@ class LazyLinear(Linear):
         super().__init__(0, 0, False, device, dtype)
         self.out_features = out_features
         self.register_parameter("bias", Parameter(empty(0, dtype=dtype, device=device)) if bias else None)
-        self.register_load_state_dict_pre_hook(_take_size_from)
 
     def reset_parameters(self):
         """Draws new initial values, if the layer has its size."""
@@ -30,25 +31,34 @@ class LazyLinear(Linear):
         if _C._is_inside_compiled_function():
             raise NotImplementedError("LazyLinear: the first call makes the parameters, which a compiled function cannot do; call the layer "
                                       "once outside")
+        with no_grad():
+            # An input that does not fit, by its dtype or device, must leave the layer as it is.
+            F.linear(input, *self._empty(input.size(-1)))
         self._materialize(input.size(-1))
         return self.forward(input)
 
+    def _empty(self, in_features):
+        like = {"dtype": self.weight.dtype, "device": self.weight.device}
+        return empty(self.out_features, in_features, **like), None if self.bias is None else empty(self.out_features, **like)
+
+    def _size_in(self, state, prefix):
+        """in_features by the weight of a state; None where it has none, or that of a layer without size."""
+        weight = state.get(prefix + "weight")
+        return weight.size(1) if isinstance(weight, _C.TensorBase) and weight.dim() == 2 and weight.numel() else None
+
+    def _shapes_for(self, in_features):
+        """The shapes that the parameters will have, by name."""
+        return {"weight": (self.out_features, in_features), "bias": (self.out_features,)}
+
     def _materialize(self, in_features):
+        """Makes the parameters, with initial values, and the layer a Linear."""
         self.in_features = in_features
-        self.weight.data = empty(self.out_features, in_features, dtype=self.weight.dtype, device=self.weight.device)
-        if self.bias is not None:
-            self.bias.data = empty(self.out_features, dtype=self.bias.dtype, device=self.bias.device)
-        for number in [n for n, hook in self._load_pre_hooks.items() if hook is _take_size_from]:
-            del self._load_pre_hooks[number]
+        weight, bias = self._empty(in_features)
+        self.weight.data = weight
+        if bias is not None:
+            self.bias.data = bias
         self.__class__ = Linear
         self.reset_parameters()
 
     def extra_repr(self):
         return f"out_features={self.out_features}, bias={self.bias is not None}"
-
-
-def _take_size_from(module, state, prefix, *unused):
-    """Before a state is loaded: the size that its weight has."""
-    weight = state.get(prefix + "weight")
-    if isinstance(weight, _C.TensorBase) and weight.dim() == 2 and weight.numel():
-        module._materialize(weight.size(1))

@@ -42,6 +42,7 @@ def load(module, state, strict, assign):
     _run_pre_hooks(module, state, "")
     own = collections.OrderedDict()
     _own(module, own, "")
+    sizes, shapes = _sizes(module, state)
     missing = [name for name in own if name not in state]
     unexpected = [name for name in state if name not in own]
     problems = []
@@ -49,9 +50,11 @@ def load(module, state, strict, assign):
         problems.append("missing: " + ", ".join(missing))
     if strict and unexpected:
         problems.append("unexpected: " + ", ".join(unexpected))
-    problems += [p for p in (_problem(name, own[name], state[name]) for name in own if name in state) if p]
+    problems += [p for p in (_problem(name, own[name], state[name], shapes) for name in own if name in state) if p]
     if problems:
         raise RuntimeError(f"load_state_dict: {type(module).__name__} and the state do not fit: " + "; ".join(problems))
+    for unsized, size in sizes.items():
+        unsized._materialize(size)
     with no_grad():
         for name, place in own.items():
             if name not in state:
@@ -80,13 +83,28 @@ def _own(module, out, prefix):
         _own(child, out, f"{prefix}{name}.")
 
 
-def _problem(name, place, given):
+def _sizes(module, state):
+    """({module without size: the size that the state gives it}, {name: the shape that its parameter will have})."""
+    sizes, shapes = {}, {}
+    unsized = [(f"{path}." if path else "", m) for path, m in module.named_modules(remove_duplicate=False) if hasattr(m, "_size_in")]
+    for prefix, m in unsized:
+        size = m._size_in(state, prefix)
+        if size is not None:
+            sizes.setdefault(m, size)
+    for prefix, m in unsized:
+        if m in sizes:
+            shapes.update((prefix + name, shape) for name, shape in m._shapes_for(sizes[m]).items())
+    return sizes, shapes
+
+
+def _problem(name, place, given, shapes):
     if not isinstance(place, Tensor):
         return None
     if not isinstance(given, Tensor):
         return f"{name}: expected a tensor, got {type(given).__name__}"
-    if tuple(given.shape) != tuple(place.shape):
-        return f"{name}: expected shape {list(place.shape)}, got {list(given.shape)}"
+    shape = shapes.get(name, tuple(place.shape))
+    if tuple(given.shape) != shape:
+        return f"{name}: expected shape {list(shape)}, got {list(given.shape)}"
     return None
 
 

@@ -12,6 +12,8 @@ class Adadelta(TensorOptimizer):
     """A step with gradient g: v = rho v + (1 - rho) g²; d = g sqrt(u + eps) / sqrt(v + eps); u = rho u + (1 - rho) d²;
     p -= lr d."""
 
+    shares = ("rho",)
+
     def __init__(self, params, lr=1.0, rho=0.9, eps=1e-6, weight_decay=0.0, foreach=None, *, capturable=False, maximize=False,
                  differentiable=False, state_dtype=None):
         super().__init__(params, dict(lr=lr, rho=rho, eps=eps, weight_decay=weight_decay, maximize=maximize),

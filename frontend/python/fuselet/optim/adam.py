@@ -19,7 +19,8 @@ class Adam(Optimizer):
     params: floating leaves, or dicts {"params": […], option: value} with options of their own. A parameter
     without gradient is skipped and its t stands still. The moments exp_avg and exp_avg_sq have the parameter's
     shape and dtype, or state_dtype. A group is one fused step anyway: foreach, fused and capturable change
-    nothing. amsgrad divides by the root of the largest v so far (Reddi et al. 2018), parameter by parameter. ValueError for options out of range, an empty list, a parameter given twice."""
+    nothing. amsgrad divides by the root of the largest v so far (Reddi et al. 2018), parameter by parameter.
+    ValueError for options out of range, an empty list, a parameter given twice."""
 
     cell_names = ("lr", "beta1", "beta2")
     decoupled = False

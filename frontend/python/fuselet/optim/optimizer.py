@@ -17,6 +17,17 @@ from ..nn.module_hooks import register
 copyreg.pickle(_C.HostCell, lambda cell: (_C.HostCell, (cell.get(), cell.name)))
 
 
+def _copied(value, device):
+    """A value of a state that shares no tensor, list or dict with it; its tensors are on the device."""
+    if isinstance(value, _C.TensorBase):
+        return value.detach().to(device=device, copy=True)
+    if type(value) in (list, tuple):
+        return type(value)(_copied(v, device) for v in value)
+    if type(value) is dict:
+        return {k: _copied(v, device) for k, v in value.items()}
+    return value
+
+
 class ParameterGroup(dict):
     """The options of some parameters. The entries named in `cells` are mirrored by host cells."""
 
@@ -213,12 +224,13 @@ class Optimizer:
         return {**vars(self), "_step_hooks": {"before": {}, "after": {}}}
 
     def load_state_dict(self, state_dict):
-        """Takes over a state, PyTorch's too; every state tensor keeps its own dtype and goes to its parameter's device. Nothing changes unless all of it fits."""
+        """Takes over a state, PyTorch's too; every state tensor keeps its own dtype and goes to its parameter's device. Nothing
+        changes unless all of it fits."""
         groups, saved = self.param_groups, state_dict["param_groups"]
         if [len(g["params"]) for g in groups] != [len(g["params"]) for g in saved]:
             raise ValueError(f"{type(self).__name__}.load_state_dict: the groups have other numbers of parameters")
         for group, given in zip(groups, saved):
-            self.check_options({**group, **given})
+            self.check_options({**group, **given, "params": group["params"]})
         order = {i: p for g, s in zip(groups, saved) for i, p in zip(s["params"], g["params"])}
         state, cells = collections.defaultdict(dict), {}
         for i, entries in state_dict["state"].items():
@@ -234,8 +246,7 @@ class Optimizer:
                     if value.dim() and tuple(value.shape) != self.shape_of_state(p, name):
                         raise ValueError(f"{type(self).__name__}.load_state_dict: {name} of parameter {i} has shape "
                                          f"{list(value.shape)}, the parameter {list(p.shape)}")
-                    value = value.detach().to(device=p.device, copy=True)
-                state[p][name] = value
+                state[p][name] = _copied(value, p.device)
         for group, given in zip(groups, saved):
             group.update({k: v for k, v in given.items() if k != "params"})
         self.state = state

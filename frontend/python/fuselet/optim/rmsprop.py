@@ -15,6 +15,8 @@ class RMSprop(TensorOptimizer):
         p -= lr g / d                  with momentum: b = momentum b + g / d, p -= lr b
     """
 
+    shares = ("alpha",)
+
     def __init__(self, params, lr=1e-2, alpha=0.99, eps=1e-8, weight_decay=0.0, momentum=0.0, centered=False, capturable=False,
                  foreach=None, maximize=False, differentiable=False, *, state_dtype=None):
         super().__init__(params, dict(lr=lr, alpha=alpha, eps=eps, weight_decay=weight_decay, momentum=momentum,

@@ -92,11 +92,13 @@ class AveragedModel(Module):
 @no_grad
 def update_bn(loader, model, device=None):
     """Runs the model over the loader's batches (of a tuple or list the first entry) and makes the running statistics of its
-    batch norms the mean over these batches. Its mode and the momenta stay as they are."""
+    batch norms the mean over these batches, of those in eval mode too. The mode of every module and the momenta stay as they
+    are, and after an error the statistics too."""
     norms = [m for m in model.modules() if isinstance(m, (BatchNorm1d, BatchNorm2d, BatchNorm3d))]
     if not norms:
         return
-    training, momenta = model.training, [m.momentum for m in norms]
+    modes, momenta = [(m, m.training) for m in model.modules()], [m.momentum for m in norms]
+    statistics = [(b, b.clone()) for m in norms for b in (m.running_mean, m.running_var, m.num_batches_tracked) if b is not None]
     try:
         for m in norms:
             m.reset_running_stats()
@@ -105,10 +107,15 @@ def update_bn(loader, model, device=None):
         for batch in loader:
             batch = batch[0] if isinstance(batch, (list, tuple)) else batch
             model(batch if device is None else batch.to(device))
+    except BaseException:
+        for place, value in statistics:
+            place.copy_(value)
+        raise
     finally:
         for m, momentum in zip(norms, momenta):
             m.momentum = momentum
-        model.train(training)
+        for m, mode in modes:
+            m.training = mode
 
 
 class SWALR(LRScheduler):
@@ -121,6 +128,7 @@ class SWALR(LRScheduler):
             raise ValueError(f"SWALR: anneal_strategy must be 'cos' or 'linear', got {anneal_strategy!r}")
         if not isinstance(anneal_epochs, int) or anneal_epochs < 0:
             raise ValueError(f"SWALR: anneal_epochs must be an int that is not negative, got {anneal_epochs!r}")
+        self._check_start(optimizer, last_epoch)
         self.anneal_epochs, self.anneal_strategy = anneal_epochs, anneal_strategy
         for group, rate in zip(optimizer.param_groups, each(swa_lr, optimizer)):
             group["swa_lr"] = rate

@@ -37,7 +37,10 @@ def power(base, exponent):
 
 
 class TensorOptimizer(Optimizer):
-    """update_one() makes one step of one parameter; numbers of the step alone are made once for all in prepare()."""
+    """update_one() makes one step of one parameter; numbers of the step alone are made once for all in prepare(). A subclass names
+    the options that must lie in [0, 1] in `shares`."""
+
+    shares = ()
 
     def __init__(self, params, defaults, *, state_dtype=None, differentiable=False):
         if differentiable:
@@ -50,8 +53,8 @@ class TensorOptimizer(Optimizer):
         for name in ("eps", "momentum", "lr_decay", "initial_accumulator_value", "lambd", "momentum_decay"):
             if options.get(name, 0) < 0:
                 raise ValueError(f"{type(self).__name__}: {name} must not be negative, got {options[name]}")
-        for name in ("rho", "alpha"):
-            if not 0 <= options.get(name, 0) <= 1:
+        for name in self.shares:
+            if not 0 <= options[name] <= 1:
                 raise ValueError(f"{type(self).__name__}: {name} must lie in [0, 1], got {options[name]}")
         if any(not 0 <= b < 1 for b in options.get("betas", ())):
             raise ValueError(f"{type(self).__name__}: betas must lie in [0, 1), got {options['betas']}")

@@ -29,6 +29,7 @@ class CyclicLR(LRScheduler):
                  scale_fn=None, scale_mode="cycle", cycle_momentum=True, base_momentum=0.8, max_momentum=0.9, last_epoch=-1):
         if scale_fn is None and mode not in ("triangular", "triangular2", "exp_range"):
             raise ValueError(f"CyclicLR: no mode {mode!r}")
+        self._check_start(optimizer, last_epoch)
         self.total_size = step_size_up + (step_size_up if step_size_down is None else step_size_down)
         self.step_ratio = step_size_up / self.total_size
         self.mode, self.gamma, self._scale_fn, self.scale_mode = mode, gamma, scale_fn, scale_mode
@@ -73,6 +74,7 @@ class OneCycleLR(LRScheduler):
             raise ValueError(f"OneCycleLR: expected total_steps > 0 and pct_start in [0, 1], got {total_steps} and {pct_start}")
         if anneal_strategy not in ("cos", "linear"):
             raise ValueError(f"OneCycleLR: anneal_strategy must be 'cos' or 'linear', got {anneal_strategy!r}")
+        self._check_start(optimizer, last_epoch)
         self.total_steps, self.anneal_strategy, self.cycle_momentum = total_steps, anneal_strategy, cycle_momentum
         up = pct_start * total_steps - 1
         # (last step, rate before, rate after, momentum before, momentum after), by name

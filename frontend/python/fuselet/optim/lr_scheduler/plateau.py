@@ -17,6 +17,7 @@ class ReduceLROnPlateau(LRScheduler):
             raise ValueError(f"ReduceLROnPlateau: factor must be less than 1, got {factor}")
         if mode not in ("min", "max") or threshold_mode not in ("rel", "abs"):
             raise ValueError(f"ReduceLROnPlateau: no mode {mode!r} with threshold_mode {threshold_mode!r}")
+        self._check_start(optimizer, -1)
         self.optimizer = optimizer
         self.mode, self.factor, self.patience, self.threshold, self.threshold_mode = mode, factor, patience, threshold, threshold_mode
         self.cooldown, self.min_lrs, self.eps = cooldown, each(min_lr, optimizer), eps
@@ -37,8 +38,10 @@ class ReduceLROnPlateau(LRScheduler):
         return self.cooldown_counter > 0
 
     def step(self, metrics, epoch=None):
+        value, groups = float(metrics), self.optimizer.param_groups
+        if len(self.min_lrs) != len(groups):  # a group has been added
+            self.min_lrs = each(self.min_lrs if self.default_min_lr is None else self.default_min_lr, self.optimizer)
         self.last_epoch = self.last_epoch + 1 if epoch is None else epoch
-        value = float(metrics)
         if self.is_better(value, self.best):
             self.best, self.num_bad_epochs = value, 0
         else:
@@ -48,9 +51,7 @@ class ReduceLROnPlateau(LRScheduler):
             self.num_bad_epochs = 0
         if self.num_bad_epochs > self.patience:
             self.cooldown_counter, self.num_bad_epochs = self.cooldown, 0
-            if len(self.min_lrs) != len(self.optimizer.param_groups):  # a group has been added
-                self.min_lrs = each(self.min_lrs if self.default_min_lr is None else self.default_min_lr, self.optimizer)
-            for group, low in zip(self.optimizer.param_groups, self.min_lrs):
+            for group, low in zip(groups, self.min_lrs):
                 rate = max(group["lr"] * self.factor, low)
                 if group["lr"] - rate > self.eps:
                     group["lr"] = rate

@@ -15,17 +15,22 @@ class LRScheduler:
     moves_rates = False
 
     def __init__(self, optimizer, last_epoch=-1):
-        if not isinstance(optimizer, Optimizer):
-            raise TypeError(f"{type(self).__name__}: expected an Optimizer, got {type(optimizer).__name__}")
+        self._check_start(optimizer, last_epoch)
         self.optimizer = optimizer
-        for i, group in enumerate(optimizer.param_groups):
-            if last_epoch == -1:
+        if last_epoch == -1:
+            for group in optimizer.param_groups:
                 group.setdefault("initial_lr", group["lr"])
-            elif "initial_lr" not in group:
-                raise KeyError(f"{type(self).__name__}: last_epoch is {last_epoch}, but group {i} has no initial_lr")
         self.base_lrs = [group["initial_lr"] for group in optimizer.param_groups]
         self.last_epoch = last_epoch
         self._initial_step()
+
+    def _check_start(self, optimizer, last_epoch):
+        """For subclasses that write to the groups: they call it before."""
+        if not isinstance(optimizer, Optimizer):
+            raise TypeError(f"{type(self).__name__}: expected an Optimizer, got {type(optimizer).__name__}")
+        for i, group in enumerate(optimizer.param_groups):
+            if last_epoch != -1 and "initial_lr" not in group:
+                raise KeyError(f"{type(self).__name__}: last_epoch is {last_epoch}, but group {i} has no initial_lr")
 
     def _initial_step(self):
         self._step_count = 0

@@ -60,13 +60,15 @@ def default_collate(batch):
 
 
 def _rebuilt(like, entries):
-    """entries as a mapping of like's type, where that can be copied or made of a dict."""
+    """entries as a mapping of like's type, where that copies its entries or can be made of a dict; else as a dict."""
     try:
-        if not isinstance(like, collections.abc.MutableMapping):
-            return type(like)(entries)
-        mapping = copy.copy(like)  # a defaultdict cannot be made of a dict
-        mapping.update(entries)
-        return mapping
+        if isinstance(like, dict) or isinstance(like, collections.abc.MutableMapping) and hasattr(type(like), "__copy__"):
+            mapping = copy.copy(like)  # which keeps what else it has, like the default of a defaultdict
+            mapping.update(entries)
+        else:
+            # A copy of its attributes alone would share its entries with the dataset's item.
+            mapping = type(like)(entries)
+        return mapping if set(mapping) == set(entries) else entries
     except TypeError:
         return entries
 
