@@ -169,3 +169,18 @@ def test_dropout_masks_of_forward_and_later_backward_agree():
         y = f(x)
         y.sum().backward()
         assert x.grad.tolist() == y.tolist() and set(y.tolist()) == {0.0, 2.0}
+
+
+def test_a_step_that_drops_gradients_first_compiles_once():
+    model = nn.Linear(3, 1)
+    optimizer = fl.optim.AdamW(model.parameters(), lr=0.1)
+
+    def step(x):
+        optimizer.zero_grad()
+        loss = (model(x) ** 2).mean()
+        loss.backward()
+        optimizer.step()
+        return loss
+    compiled = fl.compile(step)
+    losses = [compiled(fl.ones(2, 3)).item() for _ in range(3)]
+    assert fl.compiler.stats(compiled).compiles == 1 and losses[2] < losses[0]

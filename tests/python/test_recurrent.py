@@ -152,3 +152,12 @@ def test_dropout_lies_between_layers():
     a, b = layer(x)[0], layer(fl.randn(2, 1, 3))[0]
     assert fl.equal(a, b)  # the second layer sees zeros
     assert not fl.equal(layer.eval()(x)[0], a)
+
+
+def test_the_number_of_states_is_checked():
+    x, z = fl.zeros(2, 3, 3), fl.zeros(1, 3, 4)
+    for given, got in (((z,), "1 states"), ((z, z, z), "3 states"), (z, "a Tensor")):
+        with pytest.raises(RuntimeError, match=r"LSTM: expected the states \(h, c\), got " + got):
+            nn.LSTM(3, 4)(x, given)
+    with pytest.raises(RuntimeError, match="GRU: expected one state, a Tensor, got 1 states"):
+        nn.GRU(3, 4)(x, (z,))

@@ -53,9 +53,10 @@ def compile(model=None, *, mode="default", fullgraph=False, dynamic=None, pure=F
     them) only say what is to be computed. They are compared with what earlier calls asked for, and when the
     function returns, code compiled for exactly this runs once; then every tensor that outlives the function
     holds its value. If the code raises, nothing of the call has happened. What the code reads besides tensors
-    (globals, closures, flags, None) is read by Python on every call and is never stale. Floats given to
-    operators are inputs; another path through the code, shape, or int is another compilation. A compiled
-    Module shares state, attributes and train() with the module.
+    (globals, closures, flags, None) is read by Python on every call and is never stale. Floats in
+    arithmetic with tensors are inputs, and so are learning rates and betas; another path through the code, shape,
+    int, or value of an option (dropout's p, weight_decay, SGD's momentum, max_norm) is another compilation. A
+    compiled Module shares state, attributes and train() with the module.
 
     mode: 'default', 'reduce-overhead', 'max-autotune-no-cudagraphs' or 'max-autotune'; on the CPU all of them
         compile alike.

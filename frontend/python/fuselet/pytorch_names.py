@@ -168,7 +168,9 @@ def mark_absent(cls, namespace):
 
 def _refusal(namespace, name):
     nearest = NEAREST.get(name)
-    return f"{namespace}.{name} is not in this package; " + (f"the nearest is: {nearest}" if nearest else "there is nothing like it")
+    # A sentence about there being none stands for itself.
+    told = nearest and ("" if nearest.startswith(("there ", "nothing ")) else "the nearest is: ") + nearest
+    return f"{namespace}.{name} is not in this package; " + (told or "there is nothing like it")
 
 
 def find(namespace):

@@ -21,6 +21,14 @@ from .tensor_class import Tensor, _bytes_of, tensor_of_bytes
 _MAGIC = "fuselet-archive-1"
 
 
+class OtherFormat(RuntimeError):
+    """A sound file of another library."""
+
+
+class RefusedClass(RuntimeError):
+    """A sound file that asks for a class which load() makes only where it is told to."""
+
+
 class MissingDevice(RuntimeError):
     """A tensor that load() cannot put where it belongs."""
 
@@ -173,8 +181,9 @@ class _Unpickler(pickle.Unpickler):
             return super().find_class(module, name)
         if (found := serialization.allowed(module, name)) is not None:
             return found
-        raise RuntimeError(f"the file asks for {module}.{name}; only containers, numbers, strings and tensors are loaded, and classes "
-                           "allowed by serialization.add_safe_globals()")
+        raise RefusedClass(f"load: {self._name} asks for {module}.{name}; only containers, numbers, strings and tensors are loaded, "
+                           "and classes allowed by serialization.add_safe_globals(), or all with weights_only=False for a file "
+                           "that you trust")
 
     def persistent_load(self, pid):
         if pid[0] == "dtype":
@@ -208,10 +217,13 @@ def _to_archive(obj):
 def _from_archive(data, name, map_location, weights_only):
     try:
         with zipfile.ZipFile(io.BytesIO(data)) as archive:
+            if any(member.endswith("/data.pkl") for member in archive.namelist()):
+                raise OtherFormat(f"load: {name} is an archive of torch.save; write the state dict as .safetensors there, "
+                                  "which load() reads")
             if archive.read("format").decode() != _MAGIC:
                 raise RuntimeError("it is not an archive of this library")
             return _Unpickler(io.BytesIO(archive.read("structure")), archive, name, map_location, weights_only).load()
-    except MissingDevice:
+    except (MissingDevice, OtherFormat, RefusedClass):
         raise
     except (zipfile.BadZipFile, pickle.UnpicklingError, zlib.error, EOFError, KeyError, ValueError, TypeError, IndexError,
             AttributeError, UnicodeDecodeError, RuntimeError, NotImplementedError, OSError, ImportError) as error:

@@ -271,12 +271,12 @@ class Module:
     def zero_grad(self, set_to_none=True):
         """Drops the gradients, or sets them to 0."""
         for p in self.parameters():
-            if p.grad is not None:
-                if set_to_none:
-                    p.grad = None
-                else:
-                    p.grad.detach_()
-                    p.grad.zero_()
+            if set_to_none:
+                # Whether there is one or not: the first of compiled steps is like the others.
+                p.grad = None
+            elif p.grad is not None:
+                p.grad.detach_()
+                p.grad.zero_()
 
     def _apply(self, fn):
         return self._convert(fn)

@@ -116,6 +116,9 @@ class _Recurrent(Module):
         shape = (self.num_layers * self._directions, x.size(1), self.hidden_size)
         if hx is None:
             return tuple(zeros(shape, dtype=x.dtype, device=x.device) for _ in range(self.states))
+        if isinstance(hx, _C.TensorBase) == (self.states > 1) or (self.states > 1 and len(hx) != self.states):
+            got = "a Tensor" if isinstance(hx, _C.TensorBase) else f"{len(hx)} states" if isinstance(hx, (tuple, list)) else type(hx).__name__
+            raise RuntimeError(f"{type(self).__name__}: expected {'the states (h, c)' if self.states > 1 else 'one state, a Tensor'}, got {got}")
         given = tuple(hx) if self.states > 1 else (hx,)
         given = tuple(s.unsqueeze(1) for s in given) if alone else given
         for s in given:

@@ -113,11 +113,10 @@ class Optimizer:
         """Drops the gradients, or sets them to 0."""
         for group in self.param_groups:
             for p in group["params"]:
-                if p.grad is None:
-                    continue
                 if set_to_none:
+                    # Whether there is one or not: the first of compiled steps is like the others.
                     p.grad = None
-                else:
+                elif p.grad is not None:
                     p.grad.detach_()
                     p.grad.zero_()
 
