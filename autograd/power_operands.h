@@ -5,8 +5,8 @@
 
 namespace fuselet {
 
-// exponent - 1, but 1 where the exponent is 0: there the factor before the power is 0 already.
-SavedOperand exponent_below(const SavedOperand& exponent);
+// exponent - 1, but 1 where the exponent is 0: there the factor before the power is 0 already. like: the gradient.
+SavedOperand exponent_below(const SavedOperand& exponent, const Tensor& like);
 // The base whose logarithm is taken: 1 where it is 0 and the exponent not negative. like: the gradient.
 Tensor base_of_log(const SavedOperand& base, const SavedOperand& exponent, const Tensor& like);
 

@@ -317,3 +317,28 @@ def test_gradients_are_memory_of_their_own(mode):
     assert y.grad.tolist() == [1, 1, 1] and x.grad.tolist() == [101] * 3
     f(x, y).backward()
     assert y.grad.tolist() == [2, 2, 2] and x.grad.tolist() == [102] * 3
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+def test_gradients_of_powers_by_a_number_of_python(dtype):
+    """A float is an input of compiled code: what the gradient calculates with it is where the tensor is."""
+    def powers(x, n):
+        y = (x ** n).sum() + x.norm(3)
+        y.backward()
+        return x.grad
+    compiled = fl.compile(powers)
+    for n in (2.5, 3.3):
+        x = fl.tensor([1.0, 4.0], dtype=getattr(fl, dtype), requires_grad=True)
+        norm = (1 + 4 ** 3) ** (1 / 3)
+        want = [n + 1 / norm ** 2, n * 4 ** (n - 1) + 16 / norm ** 2]
+        assert compiled(x, n).tolist() == pytest.approx(want, rel=1e-12 if dtype == "float64" else 1e-6)
+    assert fl.compiler.stats(compiled).compiles <= 2
+
+
+def test_gradients_of_views_of_nothing():
+    def flat(x, view):
+        view(x).sum().backward()
+        return x.grad
+    for view in (lambda x: x.view(-1), lambda x: x.t().reshape(-1)):
+        x = fl.zeros(0, 4, requires_grad=True)
+        assert fl.compile(flat)(x, view).shape == (0, 4)
