@@ -79,7 +79,15 @@ class PlannedExecutable final : public Executable {
     }
   }
 
+  // A call by itself whose results have no elements, and which finds no error either: devices need no kernel for it.
+  bool does_nothing(const Step& step) const {
+    return step.kernel < 0 && !step.may_fail && std::all_of(step.writes.begin(), step.writes.end(), [&](ir::ValueId v) {
+             return numel_of(parts_.graph.meta(v).sizes).concrete() == 0;
+           });
+  }
+
   void add_launch(const Step& step, const lower::GraphFacts& facts) {
+    if (does_nothing(step)) return;
     Launch& launch = launches_.emplace_back();
     if (step.node >= 0) {
       launch.node = step.node;
@@ -253,10 +261,6 @@ class PlannedExecutable final : public Executable {
       call.outputs()[i] = out;
     }
     if (l.kernel) return run_with_post_work(c, l, call.get());
-    // Nothing to write: some devices have no kernel by itself for what is elsewhere a part of a generated one.
-    const bool is_empty = std::all_of(node.outputs.begin(), node.outputs.end(),
-                                      [&](ir::ValueId v) { return c.values[static_cast<size_t>(v)].numel() == 0; });
-    if (is_empty) return;
     const Kernel kernel = kernel_of(*call.get().op, device_.type);
     if (node.draw >= 0) {
       ReplayDrawScope draw({in.draws.seed, in.draws.draws + static_cast<uint64_t>(node.draw)});
